@@ -320,32 +320,6 @@ TEST(a_file_that_cannot_be_mapped)
     gone();
 }
 
-/* ---- save() puts a file in place of another, never of a device, FIFO or socket ---- */
-TEST(what_is_no_file_stays)
-{
-    struct stat st;
-    char link[64];
-    bf_filter *f = OPEN(.m = 1000, .k = 3);
-    snprintf(link, sizeof link, "%s/link", folder);
-    CHECK(mkfifo(other, 0600) == 0 && symlink(other, link) == 0);
-    CHECK_REFUSED(bf_save(f, other, &e), BF_EIO, "cannot write");
-    CHECK_HAS(e.msg, "it is a FIFO, not a regular file");
-    CHECK_EQ(bf_save(f, link, &e), BF_EIO);
-    CHECK(lstat(other, &st) == 0 && S_ISFIFO(st.st_mode) && lstat(link, &st) == 0 &&
-          S_ISLNK(st.st_mode));
-    unlink(other);
-    if (mknod(other, S_IFCHR | 0600, makedev(1, 3)) == 0) {
-        CHECK_REFUSED(
-            bf_save(f, other, &e), BF_EIO, "it is a device or socket, not a regular file");
-        CHECK(lstat(other, &st) == 0 && S_ISCHR(st.st_mode));
-        unlink(other);
-    }
-    CHECK_EQ(bf_save(f, other, &e), 0);
-    bf_close(f);
-    unlink(link);
-    gone();
-}
-
 /* ---- a lock that is never given back ---- */
 typedef struct {
     int begun, ended;

@@ -7,6 +7,7 @@
 #include "../../core/parts/parts.h"
 #include "../../core/sets/sets.h"
 #include "one_folder.h"
+#include "every_call.h"
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 
@@ -70,18 +71,10 @@ REPLACED(int, statx, (int d, const char *p, int flags, unsigned mask, struct sta
     if (born_later) x->stx_btime.tv_nsec++;
     return rc;
 }
-REPLACED(int, msync, (void *p, size_t n, int f))
-{
-    return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_msync(p, n, f);
-}
-REPLACED(int, fsync, (int fd))
-{
-    return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_fsync(fd);
-}
-REPLACED(int, ftruncate, (int fd, off_t n))
-{
-    return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_ftruncate(fd, n);
-}
+static int interrupted(void) { return interrupts > 0 && interrupts-- ? EINTR : 0; }
+HOOKED(int, msync, (void *p, size_t n, int f), (p, n, f), interrupted())
+HOOKED(int, fsync, (int fd), (fd), interrupted())
+HOOKED(int, ftruncate, (int fd, off_t n), (fd, n), interrupted())
 
 static void as_ever(void)
 {
@@ -439,112 +432,129 @@ TEST(a_disk_that_fills_up_later)
     as_ever();
 }
 
-/* ---- cut short under the map: every call that is more than a single key says so, and touches
+/* ---- damaged under the map: every call that is more than a single key says so, and touches
  * nothing first ---- */
-typedef int64_t call(bf_filter *f, bf_filter *elsewhere);
-static int64_t adds(bf_filter *f, bf_filter *o)
+static void cut_to(off_t bytes) { CHECK_EQ(truncate(path, bytes), 0); }
+static void cut_in_the_page(void) { cut_to(100); }
+static void cut_in_the_bits(void) { cut_to(8192); }
+static void cut_and_made_long_again(void)
 {
-    return bf_add_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e);
+    const off_t was = (off_t)size();
+    cut_to(2 * 4096 + 50);
+    cut_to(was);
 }
-static int64_t tests(bf_filter *f, bf_filter *o)
+static void write_parts(int64_t parts)
 {
-    return bf_test_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e);
+    uint64_t word;
+    bf_live_set(&word, parts);
+    const int fd = open(path, O_RDWR);
+    CHECK_EQ(pwrite(fd, &word, 8, 2080), 8);
+    close(fd);
 }
-static int64_t syncs(bf_filter *f, bf_filter *o) { return bf_sync(f, &e); }
-static int64_t clears(bf_filter *f, bf_filter *o) { return bf_clear(f, &e); }
-static int64_t copies(bf_filter *f, bf_filter *o)
+static void too_many_parts(void) { write_parts(BF_PARTS_MAX + 1); }
+
+static const bf_spec damaged[] = { { .m = 100000, .k = 3, .storage = path },
+    { .m = 100000, .k = 3, .storage = path, .counting = true },
+    { .n = 100, .p = 0.01, .grow = 2, .storage = path },
+    { .n = 100, .p = 0.01, .window = 1e6, .storage = path } };
+static const struct {
+    void (*run)(void);
+    bool of[KINDS];
+    const char *says;
+} damages[] = {
+    { cut_in_the_page, { true, true, true, true }, "truncated" },
+    { cut_in_the_bits, { true, true, true, true }, "truncated" },
+    { cut_and_made_long_again, { false, false, true, true }, "the page of its part 1 is missing" },
+    { too_many_parts, { false, false, true, false }, "its number of parts is out of range" },
+};
+
+static bool applies(int kind, size_t call, const char *says)
 {
-    bf_filter *c = bf_copy(f, &e);
-    bf_close(c);
-    return c ? 0 : e.code;
-}
-static int64_t states(bf_filter *f, bf_filter *o)
-{
-    bf_state s;
-    return bf_get_state(f, &s, &e);
-}
-static int64_t unites(bf_filter *f, bf_filter *o) { return bf_unite(f, o, &e); }
-static int64_t united(bf_filter *f, bf_filter *o) { return bf_unite(o, f, &e); }
-static int64_t equals(bf_filter *f, bf_filter *o) { return bf_equal(f, o, &e); }
-static int64_t equalled(bf_filter *f, bf_filter *o) { return bf_equal(o, f, &e); }
-static int64_t parts(bf_filter *f, bf_filter *o)
-{
-    bf_part_info i;
-    const bf_info all = info_of(f);
-    return all.part_count > 1 ? bf_get_part(f, 1, &i, &e) : BF_EFORMAT;
-}
-static int64_t lengths(bf_filter *f, bf_filter *o)
-{
-    int64_t n = bf_image_length(f, &e);
-    return n < 0 ? n : BF_EFORMAT;
-}
-static int64_t reads(bf_filter *f, bf_filter *o)
-{
-    uint8_t b[8];
-    return bf_read_bits(f, 0, b, 8, &e);
-}
-static int64_t bytes(bf_filter *f, bf_filter *o)
-{
-    const bf_info i = info_of(f);
-    void *b = malloc(i.image_bytes);
-    int rc = b ? bf_to_bytes(f, b, i.image_bytes, &e) : 0;
-    free(b);
-    return rc;
-}
-static int64_t asks(bf_filter *f, bf_filter *o)
-{
-    uint64_t wait;
-    return bf_saturated(f, &wait, &e);
-}
-static int64_t saves(bf_filter *f, bf_filter *o) { return bf_save(f, other, &e); }
-static int64_t opens(bf_filter *f, bf_filter *o)
-{
-    bf_filter *g = bf_open(&there, &e);
-    bf_close(g);
-    return g ? 0 : e.code;
-}
-static int64_t loads(bf_filter *f, bf_filter *o)
-{
-    bf_filter *g = bf_load(path, NULL, &e);
-    bf_close(g);
-    return g ? 0 : e.code;
-}
-static int64_t fits(bf_filter *f, bf_filter *o)
-{
-    const bf_info i = info_of(f);
-    return bf_is_current(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT;
+    const int is = every_call[call].is;
+    if (is & NO_FILE || (is & ONE_PART && kind > 1) || (is & COUNTS && kind != 1)) return false;
+    if (is & OF_PARTS && kind < 2) return false;
+    return !(is & ONE_KEY) || strstr(says, "number of parts");
 }
 
-TEST(cut_short)
+/* In a child: SIGBUS is to be one failure, and not the end. */
+static void damaged_at(int kind, size_t d, size_t c)
 {
-    static call *const calls[] = { adds, tests, syncs, clears, copies, states, unites, united,
-        equals, equalled, parts, lengths, reads, bytes, asks, saves, opens, loads, fits };
-    static const off_t lengths_left[] = { 0, 100, 4096, 8192 };
-    for (int i = 0; i < KINDS; i++)
-        for (size_t j = 0; j < 4; j++)
-            for (size_t c = 0; c < COUNT(calls); c++) {
-                int status = 0;
-                fflush(NULL);
-                pid_t child = fork(); /* SIGBUS is to be one failure, and not the end */
-                if (child == 0) {
-                    bf_filter *f = OPEN(&kinds[i]), *o = bf_copy(f, &e);
-                    CHECK_EQ(truncate(path, lengths_left[j]), 0);
-                    e = (bf_error){ 0 };
-                    const int64_t rc = calls[c](f, o);
-                    CHECK(rc == BF_EFORMAT);
-                    if (rc != BF_EFORMAT)
-                        fprintf(stderr, "     kind %d, %d bytes, call %zu: %lld %s\n", i,
-                            (int)lengths_left[j], c, (long long)rc, e.msg);
-                    CLOSE(f, o);
-                    _exit(failed_here != 0);
-                }
-                CHECK(waitpid(child, &status, 0) == child && status == 0);
-                if (status)
-                    fprintf(stderr, "     kind %d, %d bytes, call %zu: status %d\n", i,
-                        (int)lengths_left[j], c, status);
-                unlink(path);
-                CHECK(access(other, F_OK) < 0);
-            }
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        bf_filter *f = OPEN(&damaged[kind]);
+        for (int i = 0; i < 500; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+        bf_filter *o = must(bf_copy(f, &e), __LINE__);
+        damages[d].run();
+        CHECK_REFUSED((int)every_call[c].run(f, o), BF_EFORMAT, damages[d].says);
+        if (!strcmp(damages[d].says, "truncated"))
+            CHECK(
+                !bf_is_current(f, NULL, &e) && !bf_is_current(f, again(&damaged[kind], false), &e));
+        CLOSE(f, o);
+        _exit(failed_here != 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (status) FAILED("kind %d, damage %zu, %s: status %d\n", kind, d, every_call[c].name, status);
+    unlink(path);
+}
+TEST(every_call_on_a_damaged_file)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t d = 0; d < COUNT(damages); d++)
+            for (size_t c = 0; damages[d].of[kind] && c < EVERY_CALL; c++)
+                if (applies(kind, c, damages[d].says)) damaged_at(kind, d, c);
+}
+
+/* It is found again as it was, and opened by nobody meanwhile. */
+TEST(what_is_mended_goes_on)
+{
+    bf_filter *f = OPEN(&damaged[2]);
+    add_some(f);
+    write_parts(-1);
+    bf_state st;
+    CHECK_EQ(bf_get_state(f, &st, &e), BF_EFORMAT);
+    CHECK(!bf_open(&there, &e) && e.code == BF_EFORMAT && !bf_load(path, NULL, &e));
+    write_parts(1);
+    has_some(f);
+    bf_close(f);
+    unlink(path);
+}
+
+/* After its length was looked at, and before its last pages are read. */
+static void cut_late(void) { cut_to((off_t)size() - 2 * 4096); }
+static double fourth_epoch(void *none) { return 4 * 250000.0 + 1; } /* the last part is alive */
+TEST(cut_short_while_it_is_read)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t c = 0; c < EVERY_CALL; c++) {
+            static const char *const read_all[] = { "save", "to_bytes", "copy", "united", "equal",
+                "state", "read_bits" };
+            size_t i = 0;
+            while (i < COUNT(read_all) && strcmp(read_all[i], every_call[c].name)) i++;
+            if (i == COUNT(read_all)) continue;
+            bf_spec s = { .n = 100000, .p = 0.01, .storage = path, .counting = kind == 1 };
+            s.grow = kind == 2 ? 2 : 0;
+            s.window = kind == 3 ? 1e6 : 0;
+            s.clock = kind == 3 ? fourth_epoch : NULL;
+            bf_filter *f = OPEN(&s);
+            add_some(f);
+            bf_filter *o = must(bf_copy(f, &e), __LINE__);
+            after_stat = cut_late;
+            int64_t rc = BF_EFORMAT;
+            e = (bf_error){ 0 };
+            if (!strcmp(every_call[c].name, "save"))
+                rc = bf_save(f, other, &e);
+            else if (!strcmp(every_call[c].name, "read_bits"))
+                rc = bf_read_bits(f, 0, call_bytes, info_of(f).bitset_bytes, &e);
+            else
+                rc = every_call[c].run(f, o);
+            CHECK(!after_stat);
+            CHECK(rc < 0 && e.code == BF_EFORMAT);
+            CHECK_HAS(e.msg, "truncated");
+            CLOSE(f, o);
+            unlink(path);
+        }
 }
 
 TEST(cut_short_while_it_is_opened)

@@ -227,64 +227,7 @@ TEST(loaded_while_others_begin_to_write)
         }
 }
 
-TEST(what_is_damaged_is_not_loaded)
-{
-    for (size_t k = 0; k < KINDS; k++) {
-        save_it(&kinds[k]);
-        const size_t len = get_file(now);
-        int fd = open(path, O_WRONLY);
-        now[len - 1] ^= 1;
-        CHECK(pwrite(fd, now, len, 0) == (ssize_t)len && close(fd) == 0);
-        CHECK_NO_FILTER(bf_load(path, &(bf_spec){ .counting = kinds[k].counting }, &e), BF_EFORMAT,
-            "the bits' checksum");
-        unlink(path);
-    }
-}
-
 /* ---- parts ---- */
-static int64_t asks(bf_filter *f) { return bf_test_many(f, (bf_key[]){ { "k", 1 } }, 1, NULL, &e); }
-static int64_t adds(bf_filter *f) { return bf_add_many(f, (bf_key[]){ { "k", 1 } }, 1, NULL, &e); }
-static int64_t state(bf_filter *f)
-{
-    bf_state s;
-    return bf_get_state(f, &s, &e);
-}
-static int64_t syncs_it(bf_filter *f) { return bf_sync(f, &e); }
-static int64_t saves(bf_filter *f) { return bf_save(f, other, &e); }
-static int64_t reads(bf_filter *f)
-{
-    static uint8_t b[MOST];
-    return bf_to_bytes(f, b, MOST, &e);
-}
-static int64_t copies(bf_filter *f)
-{
-    bf_filter *c = bf_copy(f, &e);
-    bf_close(c);
-    return c ? 0 : e.code;
-}
-
-/* It is as long as it was, and every bit behind the cut is 0. */
-TEST(cut_short_and_made_long_again)
-{
-    static int64_t (*const calls[])(
-        bf_filter *) = { asks, adds, state, syncs_it, saves, reads, copies, clear };
-    for (size_t k = 2; k < KINDS; k++) {
-        bf_spec s = kinds[k];
-        struct stat st;
-        s.storage = path;
-        bf_filter *f = must(bf_open(&s, &e), __LINE__);
-        add_numbers(f, 0, KEYS);
-        CHECK(stat(path, &st) == 0 && truncate(path, 2 * PAGE + 50) == 0 &&
-              truncate(path, st.st_size) == 0);
-        for (size_t i = 0; i < COUNT(calls); i++) {
-            CHECK_REFUSED(calls[i](f), BF_EFORMAT, "the page of its part 1 is missing");
-        }
-        CHECK(access(other, F_OK) != 0);
-        bf_close(f);
-        unlink(path);
-    }
-}
-
 static long long room(void)
 {
     struct stat st;

@@ -15,10 +15,8 @@ static bool late; /* a rename comes up to 0.5 ms late */
 static void (*at_lock)(void), (*at_rename)(void), (*at_dup)(void);
 
 static int stats_left = -1; /* until one fails */
-REPLACED(int, fstat, (int fd, struct stat *st))
-{
-    return stats_left > 0 && --stats_left == 0 ? fault(EIO) : __real_fstat(fd, st);
-}
+HOOKED(
+    int, fstat, (int fd, struct stat *st), (fd, st), stats_left > 0 && --stats_left == 0 ? EIO : 0)
 
 static void (*after_stat)(const char *);
 REPLACED(int, lstat, (const char *name, struct stat *st))
@@ -46,11 +44,8 @@ REPLACED(int, open, (const char *path, int flags, ...))
     now();
     return fd;
 }
-REPLACED(int, linkat, (int d, const char *a, int e, const char *b, int f))
-{
-    const int why = strncmp(a, "/proc", 5) ? no_link : no_proc_link;
-    return why ? fault(why) : __real_linkat(d, a, e, b, f);
-}
+HOOKED(int, linkat, (int d, const char *a, int e_, const char *b, int f), (d, a, e_, b, f),
+    strncmp(a, "/proc", 5) ? no_link : no_proc_link)
 REPLACED(int, rename, (const char *a, const char *b))
 {
     struct timespec t;
@@ -81,21 +76,12 @@ REPLACED(int, flock, (int fd, int how))
     if (now) now();
     return no_lock && how & LOCK_EX ? fault(no_lock) : __real_flock(fd, how);
 }
-REPLACED(int, fchown, (int fd, uid_t u, gid_t g))
-{
-    return no_owner ? fault(no_owner) : __real_fchown(fd, u, g);
-}
-int __real_fchmod(int fd, mode_t m);
-int __wrap_fchmod(int fd, mode_t m);
-int __wrap_fchmod(int fd, mode_t m) { return no_mode ? fault(no_mode) : __real_fchmod(fd, m); }
-REPLACED(int, fsetxattr, (int fd, const char *n, const void *v, size_t c, int f))
-{
-    return no_list ? fault(no_list) : __real_fsetxattr(fd, n, v, c, f);
-}
-REPLACED(ssize_t, getxattr, (const char *p, const char *n, void *v, size_t c))
-{
-    return no_list == ERANGE ? fault(ERANGE) : __real_getxattr(p, n, v, c);
-}
+HOOKED(int, fchown, (int fd, uid_t u, gid_t g), (fd, u, g), no_owner)
+HOOKED(int, fchmod, (int fd, mode_t m), (fd, m), no_mode)
+HOOKED(int, fsetxattr, (int fd, const char *n, const void *v, size_t c, int f), (fd, n, v, c, f),
+    no_list)
+HOOKED(ssize_t, getxattr, (const char *p, const char *n, void *v, size_t c), (p, n, v, c),
+    no_list == ERANGE ? ERANGE : 0)
 REPLACED(int, fcntl, (int fd, int what, ...))
 {
     va_list ap;
@@ -174,9 +160,9 @@ enum { LACKS = COUNT(lacks) };
  * may replace. */
 TEST(every_way_to_a_name)
 {
-    for (size_t i = 0; i < 7; i++)
+    for (size_t i = 0; i < 7; i++) /* what comes later does not ask why the first one failed */
         for (size_t j = 0; j < 7; j++)
-            for (size_t k = 0; k < 7; k++) {
+            for (size_t k = i % 7; k < 7; k += 3) {
                 no_proc_link = i < LACKS ? lacks[i] : ENOENT;
                 no_link = j < LACKS ? lacks[j] : 0;
                 no_noreplace = k < LACKS ? lacks[k] : 0;
@@ -224,19 +210,6 @@ TEST(another_is_faster)
     gone();
 }
 
-/* A link to nothing is a name that is taken. */
-TEST(a_link_to_nothing_stays)
-{
-    struct stat st;
-    CHECK_EQ(symlink("/nonexistent/x", path), 0);
-    neither_links_nor_noreplace();
-    CHECK(!bf_open(&sized, &e));
-    CHECK_HAS(e.msg, "dangling symbolic link");
-    CHECK(bf_name_file(-1, folder, path) == EEXIST && lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
-    as_ever();
-    gone();
-}
-
 enum { CREATORS = 4, KEYS = 50 };
 static unsigned use(const bf_spec *spec, unsigned me, bool add)
 {
@@ -278,12 +251,12 @@ static unsigned race(const bf_spec *spec)
 TEST(racing_creators_lose_no_key)
 {
     const bf_spec *const specs[] = { &sized, &grows };
-    for (int way = 0; way < 3; way++) { /* no links; no NOREPLACE either; an old kernel */
-        neither_links_nor_noreplace();
+    for (int way = 0; way < 4; way++) { /* no links; no NOREPLACE either; an old kernel; as ever */
+        if (way < 3) neither_links_nor_noreplace();
         late = true;
-        no_noreplace = way == 0 ? 0 : way == 1 ? EINVAL : ENOSYS;
+        no_noreplace = way == 1 ? EINVAL : way == 2 ? ENOSYS : 0;
         unsigned lost = 0;
-        for (int r = 0; r < 60; r++) lost += race(specs[r % 2]);
+        for (int r = 0; r < 30; r++) lost += race(specs[r % 2]);
         CHECK_EQ(lost, 0);
         as_ever();
     }
@@ -293,23 +266,24 @@ TEST(racing_creators_lose_no_key)
  * wait. */
 TEST(killed_creators_block_nobody)
 {
-    neither_links_nor_noreplace();
-    for (int r = 0; r < 40; r++) {
+    for (int r = 0; r < 60; r++) {
+        if (r % 2) neither_links_nor_noreplace();
         pid_t pid = fork();
         if (pid == 0)
             for (;;) {
                 unlink(path);
                 bf_close(bf_open(&(bf_spec){ .m = 1 << 22, .k = 3, .storage = path }, NULL));
             }
-        nanosleep(&(struct timespec){ 0, 200000 + r * 50000 }, NULL);
+        nanosleep(&(struct timespec){ 0, 200000 + r * 40000 }, NULL);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
-        CHECK(files() <= 2); /* what it was at, and the next one takes that away */
+        /* what it was at, and the next one takes that away */
+        CHECK(files() <= (r % 2 ? 2 : 1));
         if (access(path, F_OK) == 0) bf_close(OPEN(&only_read));
+        unlink(path);
+        a_filter_can_be_made();
+        as_ever();
     }
-    unlink(path);
-    a_filter_can_be_made();
-    as_ever();
 }
 
 /* ---- saving ---- */

@@ -1,11 +1,12 @@
 /* test_grow.c - filters that grow: against an exact set, at every moment of growing, in memory and
  * in a mapped file; rates and sizes; bytes and damage; sets.  Several at once:
- * test_grow_together.c.  Runs with both kernels.  About core/parts/grow.c, core/parts/span.c,
+ * test_race.c.  Runs with both kernels.  About core/parts/grow.c, core/parts/span.c,
  * core/size/sizing_parts.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "growing_keys.h"
 #include "native.h"
+#include "optional.h"
 
 /* ---- the oracle: keys and nothing else.  "new" may be wrong only as "not new", and no oftener
  * than p. ---- */
@@ -165,47 +166,9 @@ TEST(round_trips)
     CHECK_EQ(many(h, false, 'k', 0, 30000, NULL) + many(h, false, 'l', 0, 60000, NULL), 90000);
     CHECK_EQ(bf_equal(g, h, &e), 1); /* as the one in memory, part for part */
     bf_close(h);
-    CHECK_NO_FILTER(bf_from_bytes(b, len, &(bf_spec){ .grow = 3 }, &e), BF_EMISMATCH,
-        "has grow=2, asked for grow=3");
-    CHECK(!bf_from_bytes(b, len, &(bf_spec){ .window = 3 }, &e));
-    CHECK(!bf_from_bytes(b, len - 1, NULL, &e) && e.code == BF_EFORMAT);
-    CHECK(!bf_from_bytes(b, 8192, NULL, &e) && e.code == BF_EFORMAT);
-    CHECK(!bf_from_bytes(b, 4096, NULL, &e) && e.code == BF_EFORMAT);
-    uint8_t *longer = malloc(len + 1);
-    memcpy(longer, b, len);
-    longer[len] = 0;
-    CHECK(!bf_from_bytes(longer, len + 1, NULL, &e));
-    CHECK_HAS(e.msg, "too long");
-    CHECK(!bf_from_bytes(b + 4096, len - 4096, NULL, &e));
-    CHECK_HAS(e.msg, "is one part of a filter");
-    free(longer);
     free(b);
     CLOSE(f, g);
     unlink(path);
-}
-
-TEST(every_damaged_byte_is_found)
-{
-    bf_filter *f = OPEN(.n = 100, .p = 0.05, .grow = 2);
-    size_t len, found = 0, tried = 0;
-    many(f, true, 'k', 0, 150, NULL);
-    CHECK_EQ(parts_of(f), 2);
-    uint8_t *b = bytes_of(f, &len);
-    for (size_t i = 0; i < len; i += i < 8192 + 300 ? 1 : 13) {
-        b[i] ^= (uint8_t)(1 << i % 8);
-        bf_filter *g = bf_from_bytes(b, len, NULL, &e);
-        found += !g;
-        tried++;
-        if (g) {
-            FAILED("byte %zu\n", i);
-            bf_close(g);
-            if (tried - found > 5) break;
-        }
-        b[i] ^= (uint8_t)(1 << i % 8);
-    }
-    CHECK_EQ(found, tried);
-    free(b);
-    bf_close(f);
 }
 
 /* ---- sets ---- */
@@ -317,95 +280,36 @@ TEST(sets)
     CLOSE(a, b, fixed);
 }
 
-TEST(refused)
+/* What a spec may say of a stored one: test_refusals.c. */
+TEST(files_of_other_kinds)
 {
-    static const struct {
-        bf_spec s;
-        const char *says;
-    } wrong[] = {
-        { { .n = 100, .p = 0.01, .grow = 0.999 }, "grow must be a factor from 1 to 1024" },
-        { { .n = 100, .p = 0.01, .grow = -2 }, "grow must be a factor from 1 to 1024" },
-        { { .m = 1000, .n = 100, .p = 0.01, .grow = 2 }, "grow needs n and p, or m and n" },
-        { { .m = 1000, .k = 3, .grow = 2 }, "grow needs n and p" },
-        { { .n = 100, .p = 0.01, .grow = 2, .window = 5 }, "must not be given together" },
-        { { .n = 100, .p = 0.01, .grow = 2, .scheme = "guava" }, "can neither grow nor forget" },
-        { { .n = 100, .p = 0.01, .grow = 2, .parts = 3 }, "give window" },
-        { { .n = 100, .p = 0.01, .window = -5 }, "window must be a number of seconds above 0" },
-        { { .n = 100, .p = 0.01, .window = 5, .parts = 256 }, "parts must be 1 to 255" },
-        { { .n = 100, .p = 0.01, .window = HUGE_VAL }, "for each part, at most 1e300, got inf" },
-        { { .n = 100, .p = 0.01, .grow = 1024.5 },
-            "grow must be a factor from 1 to 1024, got 1024.5" },
-        { { .n = 100, .p = 0.01, .window = 5, .counting = true },
-            "a counting filter cannot forget" },
-        { { .m = 1000, .n = 100, .window = 5 }, "window needs n and p, and no m" },
-        { { .n = 100, .p = 1, .window = 5 }, "p must be above 0 and below 1, got 1" },
-        { { .n = 100, .p = 2.5, .grow = 2 }, "p must be above 0 and below 1, got 2.5" },
-    };
-    for (size_t i = 0; i < COUNT(wrong); i++) {
-        bf_filter *f = bf_open(&wrong[i].s, &e);
-        CHECK(!f && e.code == BF_EINVAL);
-        CHECK_HAS(e.msg, wrong[i].says);
-        bf_close(f);
-    }
-    bf_filter *f = OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path);
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = path }, &e) &&
-          e.code == BF_EMISMATCH);
-    CHECK(!bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = path }, &e) &&
-          e.code == BF_EMISMATCH);
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = path }, &e) &&
-          e.code == BF_EMISMATCH);
-    bf_close(OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path));
+    const bf_spec grows = { .n = 100, .p = 0.01, .grow = 2, .storage = path },
+                  wrong[] = { { .n = 100, .p = 0.01, .grow = 3, .storage = path },
+                      { .n = 200, .p = 0.01, .grow = 2, .storage = path },
+                      { .n = 100, .p = 0.01, .window = 60, .storage = path } };
+    bf_filter *f = must(bf_open(&grows, &e), __LINE__);
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        CHECK(!bf_open(&wrong[i], &e) && e.code == BF_EMISMATCH);
+    bf_close(must(bf_open(&grows, &e), __LINE__));
     bf_close(f);
     unlink(path);
-    f = OPEN(.n = 100, .p = 0.01, .storage = path);
-    CHECK_NO_FILTER(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = path }, &e),
-        BF_EMISMATCH, "is not a growing filter");
-    bf_close(f);
+    bf_close(OPEN(.n = 100, .p = 0.01, .storage = path));
+    CHECK_NO_FILTER(bf_open(&wrong[0], &e), BF_EMISMATCH, "is not a growing filter");
     unlink(path);
 }
 
-TEST(read_only)
-{
-    bf_filter *w = OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path),
-              *r = OPEN(.storage = path, .read_only = true);
-    many(w, true, 'k', 0, 20000, NULL);
-    CHECK_EQ(many(r, false, 'k', 0, 20000, NULL), 20000); /* follows */
-    CHECK_EQ(has(r, 'k', 19999), 1);
-    CHECK_EQ(add(r, 'k', 1), BF_ENOTSUP);
-    CHECK_EQ(many(r, true, 'k', 1, 5, NULL), BF_ENOTSUP);
-    CHECK_EQ(bf_clear(r, &e), BF_ENOTSUP);
-    CHECK_EQ(bf_sync(w, &e), 0);
-    CLOSE(w, r);
-    unlink(path);
-}
-
+/* Bytes and copies of keyed ones: test_image.c. */
 TEST(keyed)
 {
-    static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
-    bf_filter *f = bf_open(&(bf_spec){ .n = 100,
-                               .p = 0.01,
-                               .grow = 2,
-                               .secret = secret,
-                               .secret_len = 16,
-                               .storage = path },
-                  &e),
-              *g;
-    if (!f) {
-        CHECK_EQ(e.code, BF_ENOTSUP);
-        return;
-    } /* a build without libsodium */
-    size_t len;
+    NEEDS_SODIUM;
+    bf_spec spec = { .n = 100, .p = 0.01, .grow = 2, .storage = path };
+    spec.secret = "0123456789abcdef";
+    spec.secret_len = 16;
+    bf_filter *f = must(bf_open(&spec, &e), __LINE__), *g = NULL;
     many(f, true, 'k', 0, 20000, NULL);
     CHECK((g = bf_copy(f, &e)) && bf_equal(f, g, &e) == 1 &&
           many(g, false, 'k', 0, 20000, NULL) == 20000);
-    uint8_t *b = bytes_of(g, &len);
-    bf_close(g);
-    CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EMISMATCH);
-    CHECK(!bf_from_bytes(b, len, &(bf_spec){ .secret = other, .secret_len = 16 }, &e));
-    CHECK((g = bf_from_bytes(b, len, &(bf_spec){ .secret = secret, .secret_len = 16 }, &e)) &&
-          bf_equal(f, g, &e) == 1);
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EMISMATCH);
-    free(b);
     CLOSE(f, g);
     unlink(path);
 }

@@ -1,6 +1,6 @@
 /* test_grow_counting.c - filters of counters that grow: a multiset in every home that has words,
- * growing all the time; the part of a key stays; counters at 15; bytes, damage, plain filters;
- * threads, processes, kill -9; sizes from m and n, equal parts.  In Redis:
+ * growing all the time; the part of a key stays; counters at 15; plain filters; sizes from
+ * m and n, equal parts.  Threads and processes: test_race.c, test_killed.c.  In Redis:
  * test_redis_grow_counting.c.  About core/parts/grow.c, core/parts/span.c,
  * core/size/sizing_parts.c. */
 #define _GNU_SOURCE
@@ -28,7 +28,8 @@ TEST(a_multiset)
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (int s = 0; s < 3; s++)
         for (size_t g = 0; g < COUNT(factors); g++)
-            for (int home = 0; home < 4; home++) { /* memory, threads, file, exclusive file */
+            for (int home = 0; home < 4; home += g == 1 ? 1 : 2) {
+                /* memory, threads, file, exclusive file */
                 unlink(path);
                 bf_filter *f = COUNTING(.n = g ? 7 : 700, .p = 1e-9, .grow = factors[g],
                     .scheme = schemes[s], .threads = home == 1, .storage = home < 2 ? NULL : path,
@@ -105,147 +106,6 @@ TEST(sets_and_plain_filters)
     CHECK_REFUSED(bf_remove(plain, "x", 1, &e), BF_ENOTSUP, "only counting filters");
     CHECK_REFUSED(bf_unite(plain, f, &e), BF_EINVAL, "filters must be of the same kind");
     CLOSE(f, g, plain, bits);
-}
-
-/* Every damaged byte is refused or changes nothing. */
-TEST(bytes)
-{
-    for (int large = 0; large < 2; large++) {
-        bf_filter *f = COUNTING(.n = 5, .p = 0.01, .grow = large ? 2 : 1), *g;
-        many(f, true, 'k', 0, 40, NULL);
-        CHECK(add(f, 'k', 1) == 0 && parts_of(f) > 1);
-        const uint64_t len = info_of(f).image_bytes;
-        uint8_t *image = malloc(len);
-        CHECK_EQ(bf_to_bytes(f, image, len, &e), 0);
-        const bf_spec wanted = { .counting = true };
-        CHECK((g = bf_from_bytes(image, len, &wanted, &e)) && bf_equal(f, g, &e) == 1);
-        CHECK(counted(g, 'k', 1) == 2 && taken(g, 'k', 1) == 1);
-        bf_close(g);
-        CHECK(!bf_from_bytes(image, len, &(bf_spec){ .n = 5 }, &e) && e.code == BF_EMISMATCH);
-        for (uint64_t at = 0; at < len; at += large || at > 8192 ? 499 : 1) {
-            for (int bit = 0; bit < 8; bit += 3) {
-                image[at] ^= (uint8_t)(1 << bit);
-                g = bf_from_bytes(image, len, NULL, &e);
-                if (g) FAILED("byte %llu: damage was not found\n", (unsigned long long)at);
-                bf_close(g);
-                image[at] ^= (uint8_t)(1 << bit);
-            }
-            if (!bf_from_bytes(image, at, NULL, &e)) continue;
-            FAILED("%llu bytes were taken\n", (unsigned long long)at);
-        }
-        free(image);
-        bf_close(f);
-    }
-}
-
-/* ---- together ---- */
-enum { WORKERS = 3, EACH = 1500 };
-/* Adds keys of its own, and removes two of three; and a key that all add and remove. */
-static int work(bf_filter *f, int w)
-{
-    int bad = 0;
-    for (uint64_t i = 0; i < EACH; i++) {
-        bad += add(f, (char)('m' + w), i) != 1;
-        bad += add(f, 'c', 0) < 0;
-        if (i % 3) bad += taken(f, (char)('m' + w), i) != 1;
-        bad += counted(f, (char)('m' + w), i) != (i % 3 == 0);
-        bad += taken(f, 'c', 0) != 1;
-    }
-    return bad;
-}
-static void check_work(bf_filter *f)
-{
-    unsigned wrong = 0;
-    for (int w = 0; w < WORKERS; w++)
-        for (uint64_t i = 0; i < EACH; i++) wrong += counted(f, (char)('m' + w), i) != (i % 3 == 0);
-    CHECK_EQ(wrong, 0);
-    CHECK_EQ(counted(f, 'c', 0), 0);
-}
-typedef struct {
-    bf_filter *f;
-    int w, bad;
-} job;
-static void *thread(void *p)
-{
-    job *j = p;
-    j->bad = work(j->f, j->w);
-    return NULL;
-}
-
-TEST(threads_and_processes)
-{
-    enum { THREADS, THREADS_ON_FILE, CHILDREN, PROCESSES, WAYS };
-    const bf_spec spec = { .n = 20, .p = 1e-9, .grow = 1.1, .counting = true, .threads = true };
-    for (int way = 0; way < WAYS; way++) {
-        bf_spec s = spec;
-        if (way) s.storage = path;
-        bf_filter *f = must(bf_open(&s, &e), __LINE__);
-        pthread_t t[WORKERS];
-        job j[WORKERS];
-        for (int w = 0; w < WORKERS; w++) {
-            j[w] = (job){ f, w, 0 };
-            if (way < CHILDREN) pthread_create(t + w, NULL, thread, j + w);
-            if (way < CHILDREN || fork()) continue;
-            bf_filter *mine = way == CHILDREN ? f : bf_open(&s, &e);
-            _exit(!mine || work(mine, w) != 0);
-        }
-        for (int w = 0, status = 0; w < WORKERS; w++) {
-            if (way < CHILDREN)
-                pthread_join(t[w], NULL);
-            else
-                wait(&status);
-            CHECK_EQ(j[w].bad, 0);
-            CHECK_EQ(status, 0);
-        }
-        check_work(f);
-        bf_close(f);
-        unlink(path);
-    }
-}
-
-/* kill -9 among adds and removes: what was added and not removed is there.  done[0]: adds that were
- * acknowledged; done[1]: removes that were begun, of every second key. */
-TEST(killed_meanwhile)
-{
-    const char *text = getenv("BF_KILLS");
-    const int rounds = text ? atoi(text) : 30;
-    uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    unsigned seed = 1;
-    for (int r = 0; r < rounds; r++) {
-        if (r % 10 == 0) {
-            unlink(path);
-            done[0] = done[1] = 0;
-        }
-        const bf_spec s = { .n = 10, .p = 1e-7, .grow = 1.1, .counting = true, .storage = path };
-        const pid_t child = fork();
-        if (child == 0) {
-            bf_filter *f = bf_open(&s, NULL);
-            for (uint64_t i = done[0]; f; i++) {
-                if (add(f, 'k', i) < 0) _exit(1);
-                __atomic_store_n(done, i + 1, __ATOMIC_SEQ_CST);
-                if (i % 2 == 0 || done[1] > i / 2) continue;
-                __atomic_store_n(done + 1, i / 2 + 1, __ATOMIC_SEQ_CST);
-                if (taken(f, 'k', i / 2 * 2) != 1) _exit(1);
-            }
-            _exit(1);
-        }
-        seed = seed * 1103515245 + 12345;
-        nanosleep(&(struct timespec){ 0, 1000000 + seed / 65536 % 30000 * 1000 }, NULL);
-        kill(child, SIGKILL);
-        int status;
-        waitpid(child, &status, 0);
-        CHECK(WIFSIGNALED(status));
-        if (access(path, F_OK) != 0) continue;
-        bf_filter *f = OPEN(.storage = path, .counting = true);
-        unsigned missing = 0;
-        for (uint64_t i = 0; i < done[0]; i++)
-            if (i % 2 || i / 2 >= done[1]) missing += has(f, 'k', i) != 1;
-        CHECK_EQ(missing, 0);
-        CHECK(add(f, 'z', (uint64_t)r) >= 0 && taken(f, 'z', (uint64_t)r) == 1);
-        bf_close(f);
-    }
-    munmap(done, 4096);
-    unlink(path);
 }
 
 /* ---- sizes, of bits too ---- */

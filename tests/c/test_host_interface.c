@@ -152,28 +152,6 @@ TEST(keys_a_call_and_the_watch)
     bf_close(f);
 }
 
-/* A plan has the name that the filter has, however the scheme was spelled. */
-TEST(plan_spells_schemes_as_the_filter)
-{
-    static const char *const spelled[] = { "php-hashes:BKDRHash,SDBM,JSHash", "classic",
-        "php-hashes:BKDR,SDBM,JS", "guava:chars", NULL };
-    bf_error e;
-    for (size_t i = 0; i < COUNT(spelled); i++) {
-        bf_spec spec = { .n = 1000, .p = i % 2 || !spelled[i] ? 0.01 : 0, .scheme = spelled[i] };
-        CHECK_EQ(bf_plan(&spec, &e), 0);
-        bf_info info;
-        bf_filter *f = bf_open(
-            &(bf_spec){ .n = spec.n, .p = i % 2 || !spelled[i] ? 0.01 : 0, .scheme = spelled[i] },
-            &e);
-        CHECK(f != NULL);
-        bf_get_info(f, &info);
-        CHECK(strcmp(info.scheme, spec.scheme) == 0 && info.m == spec.m && info.k == spec.k);
-        CHECK_EQ(bf_plan(&spec, &e), 0); /* again, with that name */
-        CHECK(strcmp(info.scheme, spec.scheme) == 0);
-        bf_close(f);
-    }
-}
-
 /* ---- storages in words ---- */
 TEST(passwords_are_hidden)
 {

@@ -95,8 +95,8 @@ static size_t fill(bf_filter *f, size_t batch)
 /* A handle that alone writes takes exactly n keys; in a file the limit is the estimate. */
 TEST(n_keys_and_not_one_more)
 {
-    static const size_t batches[] = { 0, 1, 10, ALL };
-    static const uint64_t sizes[] = { 1, 5, 100, N };
+    static const size_t batches[] = { 0, 10, ALL };
+    static const uint64_t sizes[] = { 1, 100, N };
     for (size_t row = 0; row < COUNT(specs); row++)
         for (size_t b = 0; b < COUNT(batches) * COUNT(sizes); b++) {
             const size_t n = sizes[b / COUNT(batches)], batch = batches[b % COUNT(batches)];
@@ -445,5 +445,5 @@ int main(void)
         keys[i] = (bf_key){ &number[i], sizeof number[i] };
     }
     run_tests();
-    FINISH();
+    return FINISH();
 }

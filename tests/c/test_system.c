@@ -1,7 +1,7 @@
 /* test_system.c - file systems and machines that are otherwise than this one: no O_TMPFILE, no
- * /proc, files that may only be read, names that are taken, files that end while they are read,
- * others who are faster.  What each call answers is decided here; test_failing_calls.c has calls
- * that fail once.  About core/base/files.c, core/base/path.c, core/base/os_linux.c. */
+ * /proc, files that may only be read, names that are taken or no files, files that end while they
+ * are read.  What each call answers is decided here; test_failing_calls.c has calls that fail once.
+ * About core/base/files.c, core/base/path.c, core/base/os_linux.c. */
 /* wraps: open linkat pread pwrite close flock sysinfo fstat msync */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
@@ -20,42 +20,15 @@ REPLACED(int, open, (const char *path, int flags, ...))
 {
     va_list ap;
     va_start(ap, flags);
-    const int mode = va_arg(ap, int), fault = on_open ? on_open(path, flags) : 0;
+    const int mode = va_arg(ap, int), why = on_open ? on_open(path, flags) : 0;
     va_end(ap);
-    if (fault) {
-        errno = fault;
-        return -1;
-    }
-    return __real_open(path, flags, mode);
+    return why ? fault(why) : __real_open(path, flags, mode);
 }
-REPLACED(int, linkat, (int d, const char *a, int e_, const char *b, int flags))
-{
-    const int fault = on_link ? on_link(a, flags) : 0;
-    if (fault) {
-        errno = fault;
-        return -1;
-    }
-    return __real_linkat(d, a, e_, b, flags);
-}
-REPLACED(int, flock, (int fd, int how))
-{
-    hook *now = on_lock;
-    const int fault = now && how & LOCK_EX ? now(NULL, how) : 0;
-    if (fault) {
-        errno = fault;
-        return -1;
-    }
-    return __real_flock(fd, how);
-}
-REPLACED(int, fstat, (int fd, struct stat *st))
-{
-    const int fault = on_stat ? on_stat(NULL, fd) : 0;
-    if (fault) {
-        errno = fault;
-        return -1;
-    }
-    return __real_fstat(fd, st);
-}
+HOOKED(int, linkat, (int d, const char *a, int e_, const char *b, int flags), (d, a, e_, b, flags),
+    on_link ? on_link(a, flags) : 0)
+HOOKED(int, flock, (int fd, int how), (fd, how), on_lock &&how &LOCK_EX ? on_lock(NULL, how) : 0)
+HOOKED(int, fstat, (int fd, struct stat *st), (fd, st), on_stat ? on_stat(NULL, fd) : 0)
+HOOKED(int, msync, (void *p, size_t n, int flags), (p, n, flags), sync_errno)
 REPLACED(ssize_t, pread, (int fd, void *buf, size_t n, off_t at))
 {
     return reads_to >= 0 && at >= reads_to ? 0 : __real_pread(fd, buf, n, at);
@@ -67,15 +40,7 @@ REPLACED(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at))
 REPLACED(int, close, (int fd))
 {
     const int rc = __real_close(fd);
-    if (!close_errno) return rc;
-    errno = close_errno;
-    return -1;
-}
-REPLACED(int, msync, (void *p, size_t n, int flags))
-{
-    if (!sync_errno) return __real_msync(p, n, flags);
-    errno = sync_errno;
-    return -1;
+    return close_errno ? fault(close_errno) : rc;
 }
 int __real_sysinfo(struct sysinfo *i);
 int __wrap_sysinfo(struct sysinfo *i);
@@ -124,17 +89,6 @@ static void none_can_be_made(int code, const char *says)
 }
 
 /* ---- how a file comes to be ---- */
-static int no_tmpfile(const char *p, int flags)
-{
-    return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0;
-}
-
-TEST(without_nameless_files)
-{
-    on_open = no_tmpfile;
-    a_filter_can_be_made();
-}
-
 /* Said to exist when it is to be made, and not to when it is to be opened, for ever. */
 static int exists(const char *p, int flags) { return EEXIST; }
 TEST(a_file_that_comes_and_goes)
@@ -186,7 +140,6 @@ TEST(writes_that_write_nothing)
     gone();
 }
 
-/* Relative paths, long ones, things that are no files. */
 TEST(names)
 {
     char here[4096], longer[300];
@@ -201,16 +154,35 @@ TEST(names)
     CHECK(!bf_open(&(bf_spec){ .storage = longer }, &e) && e.sys_errno == ENOENT);
     CHECK_HAS(e.msg, "cannot open ..."); /* the end of a path is the telling part */
     CHECK_HAS(e.msg, "7/f: No such file or directory");
-    CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = "/dev/null" }, &e), BF_EIO,
-        "it is a device or socket, not a regular file");
-    CHECK(!bf_load(folder, NULL, &e));
-    CHECK_HAS(e.msg, "it is a directory");
-    CHECK_EQ(mkfifo(path, 0600), 0);
-    CHECK(!bf_load(path, NULL, &e));
-    CHECK_HAS(e.msg, "it is a FIFO");
-    gone();
-    CHECK_EQ(symlink("nothing", path), 0);
-    CHECK_NO_FILTER(bf_open(&sized, &e), BF_EIO, "dangling symbolic link");
+}
+
+/* A folder, a FIFO, a device, a link to nothing: none is opened, loaded or replaced. */
+TEST(what_is_no_file)
+{
+    struct stat st;
+    bf_filter *f = OPEN(.m = 1000, .k = 3);
+    CHECK(mkfifo(path, 0600) == 0 && symlink("nothing", other) == 0);
+    const struct {
+        const char *name, *says;
+        bool saved; /* in place of the link */
+    } rows[] = { { folder, "a directory", false }, { path, "a FIFO", false },
+        { "/dev/null", "it is a device or socket, not a regular file", false },
+        { other, "dangling symbolic link", true } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bf_spec spec = { .m = 1000, .k = 3, .storage = rows[i].name },
+                      read = { .storage = rows[i].name, .read_only = true };
+        CHECK_NO_FILTER(bf_open(&spec, &e), BF_EIO, rows[i].says);
+        CHECK(!bf_open(&read, &e) && e.code == BF_EIO);
+        CHECK(!bf_load(rows[i].name, NULL, &e) && (rows[i].saved || strstr(e.msg, rows[i].says)));
+        CHECK_EQ(bf_name_file(-1, folder, rows[i].name), EEXIST);
+        if (rows[i].saved) continue;
+        CHECK_REFUSED(bf_save(f, rows[i].name, &e), BF_EIO, "cannot write");
+        CHECK(lstat(rows[i].name, &st) == 0 && !S_ISREG(st.st_mode));
+    }
+    CHECK(unlink(other) == 0 && symlink(path, other) == 0);
+    CHECK_EQ(bf_save(f, other, &e), BF_EIO);
+    CHECK(lstat(other, &st) == 0 && S_ISLNK(st.st_mode) && unlink(other) == 0);
+    bf_close(f);
     gone();
 }
 
@@ -283,18 +255,6 @@ TEST(a_close_that_fails)
     bf_close(f);
 }
 
-TEST(a_sync_that_fails)
-{
-    bf_filter *f = OPEN(GROWS);
-    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-    sync_errno = EIO;
-    CHECK_REFUSED(bf_sync(f, &e), BF_EIO, "cannot sync");
-    as_ever();
-    CHECK_EQ(bf_sync(f, &e), 0);
-    bf_close(f);
-    gone();
-}
-
 TEST(a_machine_that_does_not_tell_its_memory)
 {
     no_sysinfo = true;
@@ -349,64 +309,6 @@ TEST(the_lock_without_proc)
     }
     CHECK_EQ(grow_it(f, 0), 0);
     bf_close(f);
-    gone();
-}
-
-/* ---- others who are faster, at the very moment ---- */
-static bf_filter *faster;
-static double hour = 1000;
-static double clock_of(void *h) { return *(double *)h; }
-static int other_turns_it(const char *p, int how)
-{
-    on_lock = NULL;
-    hour += 100; /* the other's clock goes ahead: he empties the same part */
-    CHECK_EQ(bf_add(faster, "his", 3, &e), BF_ADDED);
-    return 0;
-}
-
-/* Two adders want the same part of the ring for different epochs; the later one comes first. */
-TEST(a_part_that_another_has_turned)
-{
-    static double mine = 1000;
-    bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .storage = path,
-        .clock = clock_of, .clock_ctx = &mine);
-    faster = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .storage = path, .clock = clock_of,
-        .clock_ctx = &hour);
-    hour = 1000;
-    on_lock = other_turns_it;
-    CHECK_EQ(bf_add(f, "mine", 4, &e), BF_ADDED);
-    as_ever();
-    CHECK_EQ(bf_test(f, "mine", 4, &e), 1); /* in the other's epoch, which is now for all */
-    CHECK_EQ(bf_test(faster, "mine", 4, &e), 1);
-    CHECK_EQ(bf_test(f, "his", 3, &e), 1);
-    hour += 31;
-    CHECK_EQ(bf_test(faster, "mine", 4, &e), 1);
-    hour += 20;
-    CHECK_EQ(bf_test(faster, "mine", 4, &e), 0);
-    CLOSE(f, faster);
-    gone();
-}
-
-static int other_grows_it(const char *p, int how)
-{
-    on_lock = NULL;
-    CHECK_EQ(grow_it(faster, 5000), 0);
-    return 0;
-}
-/* Both find the newest part full, and the other appends the next one first. */
-TEST(a_part_that_another_has_appended)
-{
-    bf_filter *f = OPEN(GROWS);
-    bf_info info;
-    faster = OPEN(GROWS);
-    on_lock = other_grows_it;
-    CHECK_EQ(grow_it(f, 0), 0);
-    as_ever();
-    bf_get_info(f, &info);
-    CHECK_EQ(info.part_count, 2);
-    for (int i = 0; i < 300; i++) CHECK(bf_test(faster, &i, sizeof i, &e) == 1);
-    for (int i = 5000; i < 5300; i++) CHECK(bf_test(f, &i, sizeof i, &e) == 1);
-    CLOSE(f, faster);
     gone();
 }
 

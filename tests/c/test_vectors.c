@@ -335,6 +335,7 @@ TEST(study)
     {
         unsigned k = (unsigned)num(w[1]);
         bf_params d;
+        if (series++ % SHORT(1, 8)) continue;
         CHECK_EQ(bf_find_scheme(&d, w[0], NULL, NULL), 0);
         bf_filter *f = bf_open(
             &(bf_spec){ .scheme = w[0], .m = 152790, .k = d.argument.k ? d.argument.k : k }, NULL);
@@ -348,7 +349,6 @@ TEST(study)
         if (found != (int64_t)num(w[2]))
             wrong("%s k=%u: %lld of 15279 found, expected %s", w[0], k, (long long)found, w[2]);
         bf_close(f);
-        series++;
     }
     CHECK_EQ(series, 95);
 }

@@ -214,52 +214,6 @@ TEST(small_images_stay_small)
     bf_close(f);
 }
 
-enum { OF_WHOLE = 0, OF_PART = PAGE };
-TEST(sizes_that_no_spec_makes)
-{
-    static const struct {
-        bool window;
-        unsigned at, bytes;
-        uint64_t value;
-        double real;
-        const char *says;
-    } rows[] = { { false, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" },
-        { false, OF_WHOLE + 40, 8, BF_N_MAX, 0, "is not what" },
-        { false, OF_WHOLE + 32, 8, UINT64_C(1) << 40, 0, "is damaged: " },
-        { false, OF_WHOLE + 56, 8, 0, 1e-300, "is not what" },
-        { false, OF_WHOLE + 56, 8, 0, 0.9999, "is not what" },
-        { false, OF_WHOLE + 48, 4, 1, 0, "is not what" },
-        { false, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" },
-        { false, OF_PART + 40, 8, 100000, 0, "its part 0 has n=100000" },
-        { false, OF_PART + 56, 8, 0, 1e-300, "its part 0" },
-        { false, OF_PART + 56, 8, 0, 0.5, "its part 0" },
-        { true, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" },
-        { true, OF_WHOLE + 56, 8, 0, 1e-9, "is not what" },
-        { true, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" },
-        { true, OF_PART + 56, 8, 0, 0.5, "its part 0" } };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        uint64_t len;
-        const int before = failed_here;
-        bf_filter *f = rows[i].window
-                           ? OPEN(.n = 1000, .p = 0.01, .window = 60)
-                           : must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e),
-                                 __LINE__),
-                  *g;
-        uint8_t *b = paged_bytes(f, &len), *page = b + rows[i].at / PAGE * PAGE;
-        put(b + rows[i].at, rows[i].bytes, rows[i].real != 0 ? real(rows[i].real) : rows[i].value);
-        if (rows[i].at == OF_WHOLE + 32) put(page + 64, 8, UINT64_C(1) << 37);
-        mend(page);
-        CHECK_NO_FILTER((g = bf_from_bytes(b, len, NULL, &e)), BF_EFORMAT, rows[i].says);
-        put_file(path, b, len);
-        CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
-        CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
-        if (failed_here > before) fprintf(stderr, "  ... row %zu\n", i);
-        CLOSE(g, f);
-        free(b);
-    }
-    unlink(path);
-}
-
 /* Parts of a size that is near the right one, but ends within a byte: bits of the whole that are no
  * part's. */
 TEST(parts_that_are_no_whole_lines)
@@ -290,42 +244,6 @@ TEST(parts_that_are_no_whole_lines)
     bf_close(f);
     free(b);
     unlink(path);
-}
-
-/* Whatever a constructor makes and whatever has grown is opened again. */
-TEST(what_specs_make_is_opened)
-{
-    static const double rates[] = { 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-9 };
-    static const uint64_t sizes[] = { 1, 2, 7, 64, 1000, 20000 };
-    static const char *const schemes[] = { NULL, "classic", "block", "block2" };
-    for (size_t r = 0; r < 7; r++)
-        for (size_t s = 0; s < 6; s++)
-            for (size_t c = 0; c < 4; c++)
-                for (unsigned k = 0; k < 15; k += 7)
-                    for (int kind = 0; kind < 4; kind++) {
-                        uint64_t len;
-                        bf_spec spec = { .n = sizes[s],
-                            .p = rates[r],
-                            .k = k,
-                            .scheme = schemes[c],
-                            .clock = kind == 3 ? clock_of : NULL };
-                        if (kind < 3)
-                            spec.grow = kind == 0 ? 1.3 : kind == 1 ? 2 : 100;
-                        else {
-                            spec.window = 60;
-                            spec.parts = 1 + (unsigned)(s % 3);
-                        }
-                        bf_filter *f = bf_open(&spec, NULL), *g;
-                        if (!f) continue; /* that k cannot keep that rate */
-                        if (s < 5) add_numbers(f, 0, SHORT(20000, 2000));
-                        uint8_t *b = paged_bytes(f, &len);
-                        if (!(g = bf_from_bytes(b, len, &spec, &e)))
-                            FAILED("n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p,
-                                spec.scheme ? spec.scheme : "", k, e.msg);
-                        CHECK(!g || bf_equal(f, g, &e) == 1);
-                        CLOSE(g, f);
-                        free(b);
-                    }
 }
 
 /* ---- more keys than it was sized for ---- */

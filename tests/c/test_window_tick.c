@@ -4,7 +4,7 @@
  * that; where a part lasts less than a second no tick is read, and none is added.
  * wraps: clock_gettime
  *
- * About core/parts/window.c. */
+ * Runs with both kernels.  About core/parts/window.c. */
 #define _GNU_SOURCE
 #include "folder.h"
 #include "must.h"
@@ -53,15 +53,18 @@ static void let_time_pass(double step)
         now += part_of(tick);
 }
 
-static void against_exact_times(double window, unsigned parts, bool file)
+static double own_clock(void *unused) { return now; }
+
+static void against_exact_times(
+    double window, unsigned parts, bool file, const char *scheme, bool own)
 {
-    const double step = window / parts, late = step >= 1 ? tick : 0, slack = 1e-6;
+    const double step = window / parts, late = !own && step >= 1 ? tick : 0, slack = 1e-6;
     double added[KEYS];
     unsigned gone = 0, kept = 0, close = 0;
-    bf_filter *f =
-        OPEN(.n = KEYS, .p = 1e-6, .window = window, .parts = parts, .storage = file ? path : NULL);
+    bf_filter *f = OPEN(.n = KEYS, .p = 1e-6, .window = window, .parts = parts, .scheme = scheme,
+        .storage = file ? path : NULL, .clock = own ? own_clock : NULL);
     for (int i = 0; i < KEYS; i++) added[i] = -INFINITY;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < (own ? 6000 : 20000); i++) {
         const uint64_t key = next() % KEYS;
         const double age = now - added[key];
         const int found = next() % 8 ? has(f, key) : has_of_many(f, key);
@@ -73,13 +76,20 @@ static void against_exact_times(double window, unsigned parts, bool file)
             kept += found == 1;
         }
         if (next() % 4 == 0) {
-            CHECK(add(f, key) >= 0);
+            const int rc = add(f, key);
+            CHECK(rc >= 0 && (rc == BF_ADDED || found == 1 || kept));
             added[key] = now;
             CHECK_EQ(has(f, key), 1);
         }
         if (next() % 4 == 0) let_time_pass(step);
+        if (own && next() % 500 == 0) now += window * (double)(next() % 300) / 100;
+        if (next() % 1000) continue;
+        bf_filter *again = file ? NULL : must(bf_copy(f, &e), __LINE__);
+        CHECK(file || bf_equal(again, f, &e) == 1);
+        bf_close(f);
+        f = file ? OPEN(.storage = path, .clock = own ? own_clock : NULL) : again;
     }
-    CHECK(gone > 1000 && close > 10);
+    CHECK(own ? gone > 100 : gone > 1000 && close > 10);
     CHECK(kept <= 1); /* p is 1e-6 */
     bf_close(f);
     if (file) unlink(path);
@@ -94,10 +104,27 @@ TEST(every_tick)
                 tick = ticks[i];
                 phase = part_of(tick);
                 now = 1.7e9 + part_of(1000);
-                against_exact_times(parts, parts, file); /* parts of a second */
-                against_exact_times(60, parts, file);
-                against_exact_times(0.05 * parts, parts, file); /* too short for ticks */
+                against_exact_times(parts, parts, file, NULL, false); /* parts of a second */
+                against_exact_times(60, parts, file, NULL, false);
+                /* too short for ticks */
+                against_exact_times(0.05 * parts, parts, file, NULL, false);
             }
+}
+
+/* By a clock of the program's. */
+TEST(every_window)
+{
+    static const unsigned parts[] = { 1, 2, 3, 4, 7, 24, 255 };
+    for (size_t i = 0; i < COUNT(parts); i++)
+        for (int file = 0; file < 2; file++) {
+            now = 0;
+            against_exact_times(60, parts[i], file, "block", true);
+            now = 1.7e9 + 1234.5;
+            against_exact_times(86400, parts[i], file, "classic", true);
+            against_exact_times(25, parts[i], file, "block2", true);
+        }
+    now = -5000; /* before the epoch's epoch */
+    against_exact_times(10, 3, false, "block", true);
 }
 
 /* ---- who reads which ---- */

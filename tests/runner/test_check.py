@@ -23,7 +23,16 @@ def test_exit_code_and_last_line(tmp_path, tests, code, last):
     )
     program = tmp_path / "test_x"
     subprocess.run(
-        ["cc", "-std=gnu11", "-Werror", f"-I{HELPERS}", tmp_path / "test_x.c", "-o", program, "-lm"],
+        [
+            "cc",
+            "-std=gnu11",
+            "-Werror",
+            f"-I{HELPERS}",
+            tmp_path / "test_x.c",
+            "-o",
+            program,
+            "-lm",
+        ],
         check=True,
     )
     done = subprocess.run([program], capture_output=True, text=True, check=False)

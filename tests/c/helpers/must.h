@@ -21,4 +21,11 @@ static inline int fault(int why)
     errno = why;
     return -1;
 }
+/* In the place of a call of the system: it fails with the errno `why`, 0 is as ever. */
+#define HOOKED(type, name, params, args, why)                                                      \
+    REPLACED(type, name, params)                                                                   \
+    {                                                                                              \
+        const int now_ = (why);                                                                    \
+        return now_ ? fault(now_) : __real_##name args;                                            \
+    }
 #endif
