@@ -1,14 +1,13 @@
-"""What the cross-language tests share: the three sides, a copy of the tree, a Redis.
+"""What the cross-language tests share: the three sides, a Redis.
 
 The products of scripts/build in out/ are what is tested."""
 
-import shutil
 import sys
 from pathlib import Path
 
 import own_redis
 import pytest
-from products import ROOT, compile_c, php_command
+from products import compile_c, php_command
 
 HERE = Path(__file__).resolve().parent
 
@@ -27,16 +26,6 @@ def sides(tmp_path_factory):
         "php": [*php_command(), HERE / "side.php"],
         "py": [sys.executable, HERE / "side.py"],
     }
-
-
-@pytest.fixture
-def tree(tmp_path):
-    """A copy of the source tree, without what was built."""
-    copy = tmp_path / "tree"
-    shutil.copytree(
-        ROOT, copy, ignore=shutil.ignore_patterns("out", ".git", ".hypothesis", "__pycache__")
-    )
-    return copy
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,13 @@ library and of docs/performance.md."""
 
 import os
 import re
-import shutil
 import socket
 import stat
 import subprocess
-import sys
 
 import pytest
 from bloomfilter import BloomFilter
-from products import OUT, ROOT, quick_compilers, run
+from products import OUT, ROOT, run
 from documents import (
     PHP_ANSWER,
     PHP_CHECK,
@@ -68,27 +66,6 @@ def test_python(code, tmp_path, monkeypatch, capsys):
 
 
 # ---- the commands ----
-@pytest.fixture
-def machine(tree, tmp_path):
-    """Environment of a user who follows the README in a copy of the tree: sudo changes nothing
-    outside tmp_path."""
-    bin_, root = tmp_path / "bin", tmp_path / "root"
-    bin_.mkdir()
-    (bin_ / "sudo").write_text('#!/bin/sh\n[ "$1" = ldconfig ] || exec "$@"\n')
-    (bin_ / "sudo").chmod(0o755)
-    run([sys.executable, "-m", "venv", tmp_path / "venv"])
-    return os.environ | {
-        "PATH": f"{bin_}:{tmp_path}/venv/bin:{quick_compilers(tmp_path / 'compilers')}",
-        "DESTDIR": str(root),  # cmake --install
-        "MAKEFLAGS": f"INSTALL_ROOT={root}",  # make install of PHP
-        "PKG_CONFIG_PATH": f"{root}/usr/local/lib/pkgconfig",
-        "LD_LIBRARY_PATH": f"{root}/usr/local/lib",
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(OUT / "wheels"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-
-
 def shell(script, env, cwd):
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -107,7 +84,8 @@ def block_with(text, name=README):
     return found
 
 
-def test_every_command_block_is_run_below():
+def test_every_command_block_is_run():
+    """Here, or in tests/package what builds."""
     known = {
         README: ["scripts/demo", "apt install", "pip install", "phpize"],
         INSTALL: ["apt install", "cmake -B"],
@@ -137,39 +115,6 @@ def test_packages_are_those_the_scripts_install():
         for line in lines:
             assert line.startswith(("sudo apt install ", "# Debian")), line
             assert line.startswith("#") or set(line.split()[3:]) <= known
-
-
-def test_pip_install(machine, tree):
-    """It makes an environment of its own in the tree."""
-    say = "import bloomfilter; print(bloomfilter.BloomFilter(1000, 100).add(42), bloomfilter.__file__)"
-    script = block_with("pip install") + f"cd /; python -c '{say}'"
-    assert shell(script, machine, tree).splitlines()[-1].startswith(f"True {tree}/.venv/")
-
-
-def test_phpize(machine, tree, tmp_path, php):
-    for folder in ("core", "php-ext"):  # what scripts/build compiled by the same commands stays
-        shutil.copytree(OUT / "stage" / "php" / folder, tree / folder, dirs_exist_ok=True)
-    command = "./configure --enable-bloomfilter"
-    assert command in block_with("phpize")
-    shell(block_with("phpize").replace(command, f"{command} 2>errors"), machine, tree)
-    assert (tree / "errors").read_text() == ""
-    (built,) = (tmp_path / "root").rglob("bloomfilter.so")
-    command = [
-        php[0],
-        "-n",
-        "-d",
-        f"extension={built}",
-        "-r",
-        "var_dump((new BloomFilter(1000, 100))->add(42));",
-    ]
-    assert run(command, text=True) == "bool(true)\n"
-
-
-def test_cmake_and_cc(machine, tree):
-    shell(block_with("cmake -B", INSTALL), machine, tree)
-    (tree / "first.c").write_text(blocks("docs/tutorial-c.md", "c")[0])
-    command = blocks("docs/tutorial-c.md", "sh")[0]
-    assert shell(command, machine, tree) == "surely new\nwas there\n1 0\n"
 
 
 def test_bloomfilterd(tmp_path):

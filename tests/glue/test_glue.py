@@ -2,16 +2,12 @@
 the polyfill."""
 
 import os
-import sys
 from pathlib import Path
 
+import documents
 from products import run
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "cross"))
-
-import documents  # noqa: E402
-
 PAGE = "docs/frameworks.md"
 CACHES, SYMFONY, CONFIG, RULES = documents.blocks(PAGE, "php")
 (YAML,) = documents.blocks(PAGE, "yaml")

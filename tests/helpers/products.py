@@ -64,7 +64,7 @@ def quick_compilers(folder):
     for name in ("cc", "gcc"):
         script = folder / name
         script.write_text(
-            f'#!/bin/sh\nexec {shutil.which(name, path=real)} "$@" -O0 -U_FORTIFY_SOURCE\n'
+            f'#!/bin/sh\nexec {shutil.which(name, path=real)} "$@" -O0 -g0 -U_FORTIFY_SOURCE\n'
         )
         script.chmod(0o755)
     return f"{folder}:{path}"

@@ -1,30 +1,22 @@
-"""The C package: configured without the optional libraries, installed below a prefix, used from
-there."""
+"""The C package: built and installed by the commands of docs/install.md, used from there.  What a
+build without the optional libraries says: the preset bare."""
 
 import os
 import re
+from pathlib import Path
 
 import pytest
-from packages import JOBS, run
+from documents import blocks
+from packages import run
 from products import NUMBER, ROOT
+
+MAN_PAGE = ROOT / "docs/man/bloomfilter.3"
 
 
 @pytest.fixture(scope="session")
-def prefix(source, tmp_path_factory, quick):
-    folder, env = tmp_path_factory.mktemp("cmake"), os.environ | quick
-    run(
-        "cmake",
-        "-S",
-        source,
-        "-B",
-        folder / "build",
-        *"-DBUILD_TESTING=OFF -DBLOOMFILTER_TLS=OFF -DBLOOMFILTER_SODIUM=OFF".split(),
-        *"-DCMAKE_INSTALL_LIBDIR=lib".split(),
-        env=env,
-    )
-    run("cmake", "--build", folder / "build", JOBS, env=env)
-    run("cmake", "--install", folder / "build", "--prefix", folder / "prefix")
-    return folder / "prefix"
+def prefix(source, follow, machine):
+    follow("docs/install.md", "cmake -B", source, CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count()))
+    return Path(machine["DESTDIR"]) / "usr/local"
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +25,19 @@ def env(prefix):
         "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig",
         "LD_LIBRARY_PATH": f"{prefix}/lib",
     }
+
+
+@pytest.fixture(scope="session")
+def compiled(env, tmp_path_factory):
+    """compiled(source, compiler...): the program."""
+
+    def compiled(source, *compiler):
+        program = tmp_path_factory.mktemp("program") / "program"
+        flags = run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split()
+        run(*compiler or ("cc", "-Wall", "-Wextra"), source, "-o", program, *flags)
+        return program
+
+    return compiled
 
 
 def test_everything_is_installed(prefix):
@@ -53,28 +58,22 @@ def test_everything_is_installed(prefix):
     assert wanted <= found, wanted - found
 
 
-def test_embed_with_the_shared_library(prefix, env, tmp_path):
-    flags = run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split()
-    run("cc", "-Wall", "-Wextra", ROOT / "examples" / "embed.c", "-o", tmp_path / "embed", *flags)
-    first = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
-    again = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
+def test_embed_with_the_shared_library(compiled, env, tmp_path):
+    embed = compiled(ROOT / "examples/embed.c")
+    first, again = (run(embed, tmp_path / "seen.bloom", env=env) for _ in range(2))
     assert "https://example.org/ is new\nof 3 urls 2 were new\nabout 3 keys" in first
     assert "https://example.org/ is a repeat\nof 3 urls 0 were new\nabout 3 keys" in again
 
 
-def test_the_header_is_valid_cpp(prefix, env, tmp_path):
-    flags = run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split()
-    strict = ["-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    source = ROOT / "tests" / "package" / "header.cpp"
-    run("g++", *strict, source, "-o", tmp_path / "header", *flags)
-    assert (
-        run(tmp_path / "header", env=env).strip() in (ROOT / "core" / "bloomfilter.h").read_text()
-    )
+def test_the_header_is_valid_cpp(compiled, env):
+    strict = "g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror".split()
+    said = run(compiled(ROOT / "tests/package/header.cpp", *strict), env=env)
+    assert said.strip() in (ROOT / "core/bloomfilter.h").read_text()
 
 
 def test_embed_with_the_static_library(prefix, env, tmp_path):
     flags = run("pkg-config", "--cflags", "--static", "--libs", "bloomfilter", env=env).split()
-    assert "-lsodium" not in flags
+    assert "-lsodium" in flags
     static = [
         f"{prefix}/lib/libbloomfilter.a" if flag == "-lbloomfilter" else flag for flag in flags
     ]
@@ -99,47 +98,18 @@ def test_find_package(prefix, tmp_path):
         assert ("libbloomfilter" in run("ldd", program)) == (library == "bloomfilter")
 
 
-def test_what_a_build_without_the_libraries_says(env, tmp_path):
-    (tmp_path / "ask.c").write_text("""#include <bloomfilter.h>
-    #include <stdio.h>
-    int main(void) {
-        bf_error err;
-        bf_spec specs[] = { { .m = 1000, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, { .m = 1000, .k = 3, .storage = "rediss://127.0.0.1:1/0?key=x" } };
-        for (int i = 0; i < 2; i++) {
-            if (bf_open(&specs[i], &err)) return 1;
-            printf("%s %d\\n", err.msg, err.code == BF_ENOTSUP);
-        }
-    }""")
-    run(
-        "cc",
-        tmp_path / "ask.c",
-        "-o",
-        tmp_path / "ask",
-        *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split(),
-    )
-    secret, tls = run(tmp_path / "ask", env=env).splitlines()
-    assert secret == "secret needs libsodium, which this build lacks 1"
-    assert "OpenSSL for TLS" in tls and tls.endswith(" 1")
-
-
 def test_the_man_page_names_every_function():
-    page = (ROOT / "docs" / "man" / "bloomfilter.3").read_text()
     headers = "".join(path.read_text() for path in (ROOT / "core").glob("bloomfilter*.h"))
     header = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
     declared = set(re.findall(r"\b(bf_\w+)\(", re.sub(r"(?m)^typedef .*;$", "", header)))
-    assert declared == set(re.findall(r"^\.Fn (bf_\w+)", page, flags=re.M))
+    assert declared == set(re.findall(r"^\.Fn (bf_\w+)", MAN_PAGE.read_text(), flags=re.M))
 
 
-def test_the_man_pages_program(env, tmp_path):
-    page = (ROOT / "docs" / "man" / "bloomfilter.3").read_text()
-    (tmp_path / "page.c").write_text(
-        re.search(r"(?s)\.Bd -literal\n(.*?)\.Ed", page)[1].replace("\\e", "\\")
-    )
-    run(
-        "cc",
-        tmp_path / "page.c",
-        "-o",
-        tmp_path / "page",
-        *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split(),
-    )
-    assert run(tmp_path / "page", env=env) == "1\n"
+def test_the_documents_programs(compiled, env, tmp_path):
+    shown = re.search(r"(?s)\.Bd -literal\n(.*?)\.Ed", MAN_PAGE.read_text())[1]
+    (tmp_path / "page.c").write_text(shown.replace("\\e", "\\"))
+    assert run(compiled(tmp_path / "page.c"), env=env) == "1\n"
+    (tmp_path / "first.c").write_text(blocks("docs/tutorial-c.md", "c")[0])
+    (command, *_) = blocks("docs/tutorial-c.md", "sh")
+    said = run("bash", "-euo", "pipefail", "-c", command, cwd=tmp_path, env=env)
+    assert said == "surely new\nwas there\n1 0\n"

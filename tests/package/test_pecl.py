@@ -2,7 +2,6 @@
 the optional libraries; what composer.json promises to PIE; what config.w32 says."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from packages import JOBS, run
-from products import PHP_VERSION, ROOT, VERSION
+from products import OUT, PHP_VERSION, ROOT, VERSION
 
 
 @pytest.fixture(scope="session")
@@ -26,29 +25,55 @@ def archive(source, tmp_path_factory):
     return folder / f"bloomfilter-{PHP_VERSION}.tgz"
 
 
+def unpack(archive, folder):
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder)
+    return folder / f"bloomfilter-{PHP_VERSION}"
+
+
+def copy_objects(folder, word="\0"):
+    """What scripts/build compiled of these sources stays; sources with this word are compiled."""
+    sources = [*ROOT.glob("core/**/*.c"), *ROOT.glob("php-ext/*.c")]
+    again = {path.stem for path in sources if word in path.read_text()}
+
+    def others(_, names):
+        objects = [name for name in names if name.endswith((".lo", ".o"))]
+        kept = {".libs", *(name for name in objects if name.split(".")[0] not in again)}
+        return [name for name in names if "." in name and name not in kept]
+
+    how = {"ignore": others, "dirs_exist_ok": True, "copy_function": shutil.copy}  # as new
+    for part in ("core", "php-ext"):
+        shutil.copytree(OUT / "stage/php" / part, folder / part, **how)
+
+
 @pytest.fixture(scope="session")
 def unpacked(archive):
-    with tarfile.open(archive) as tar:
-        tar.extractall(archive.parent)
-    folder = archive.parent / f"bloomfilter-{PHP_VERSION}"
+    folder = unpack(archive, archive.parent)
     run("phpize", cwd=folder)
     return folder
 
 
 @pytest.fixture(scope="session")
-def built(unpacked, quick):
+def built(unpacked, machine):
     """In a folder beside the sources, without libsodium and OpenSSL."""
     folder = unpacked.parent / "build"
     folder.mkdir()
-    run(
-        unpacked / "configure",
-        "--without-bloomfilter-tls",
-        "--without-bloomfilter-sodium",
-        cwd=folder,
-        env=os.environ | quick,
-    )
-    run("make", JOBS, cwd=folder, env=os.environ | quick)
+    without = ("--without-bloomfilter-tls", "--without-bloomfilter-sodium")
+    run(unpacked / "configure", *without, cwd=folder, env=machine)
+    copy_objects(folder, "BF_HAVE_")
+    run("make", JOBS, cwd=folder, env=machine)
     return folder / "modules" / "bloomfilter.so"
+
+
+def test_the_readmes_commands(archive, follow, machine, tmp_path):
+    folder = unpack(archive, tmp_path)
+    copy_objects(folder)
+    command = "./configure --enable-bloomfilter"
+    follow("README.md", "phpize", folder, change=(command, f"{command} 2>errors"))
+    assert (folder / "errors").read_text() == ""
+    (module,) = Path(machine["DESTDIR"]).rglob("bloomfilter.so")
+    said = php(module, "-r", "var_dump((new BloomFilter(1000, 100))->add(42));")
+    assert said == "bool(true)\n"
 
 
 def php(built, *arguments):

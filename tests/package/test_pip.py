@@ -1,7 +1,7 @@
-"""The Python packages: sdist and wheel of `python -m build`, the wheel repaired, a build on a
+"""The Python packages: the wheel that scripts/build made, the same repaired; the sdist, built on a
 machine without the libraries."""
 
-import os
+import modulefinder
 import re
 import sys
 import tarfile
@@ -10,30 +10,23 @@ import zipfile
 
 import pytest
 from packages import FILTERS, run
-from products import ROOT
+from products import OUT, ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULE = re.compile(r"bloomfilter/_bloomfilter\.[\w-]+\.so")
 
 
 @pytest.fixture(scope="session")
-def dist(source, tmp_path_factory, without_network):
-    """The folder with both.  build makes the wheel from the unpacked sdist: what the sdist lacks
-    would be missed."""
-    folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", folder, source, env=without_network)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def wheel(dist):
-    (found,) = dist.glob("*.whl")
+def wheel():
+    (found,) = (OUT / "dist").glob("*.whl")
     return found
 
 
 @pytest.fixture(scope="session")
-def sdist(dist):
-    (found,) = dist.glob("*.tar.gz")
+def sdist(source, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, *"-m build --sdist --no-isolation --outdir".split(), folder, source)
+    (found,) = folder.glob("*.tar.gz")
     return found
 
 
@@ -104,13 +97,19 @@ def test_repaired_wheel_brings_its_libraries(wheel, pip, tmp_path):
     assert "bloomfilter_shared.libs" in run("ldd", module)
 
 
-def test_sdist_installs_alone_and_without_the_libraries(sdist, pip, tmp_path):
-    """What a secret and a redis:// storage are told then is looked at by built_with.py: the missing
-    library's name."""
-    assert pip(sdist, tmp_path / "here", PKG_CONFIG="false")(FILTERS) == "\n"
+def test_the_readmes_commands_in_an_sdist_without_the_libraries(sdist, follow, tmp_path):
+    """It makes an environment of its own in the tree.  What a secret and a redis:// storage are told
+    without a library is looked at by built_with.py: the missing library's name."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path)
+    (tree,) = tmp_path.iterdir()
+    say = "import bloomfilter; print(bloomfilter.BloomFilter(1000, 100).add(42), bloomfilter.__file__)"
+    behind = f"cd /\npython -c '{say}'\npython {FILTERS}\n"
+    said = follow("README.md", "pip install", tree, behind, PKG_CONFIG="false")
+    assert said.splitlines()[-2].startswith(f"True {tree}/.venv/") and said.endswith("\n\n")
 
 
-FROZEN = """
+CALLS = """
 import io, pickle
 from bloomfilter import BloomFilter
 from bloomfilter.compat.rbloom import Bloom
@@ -118,27 +117,41 @@ b = BloomFilter(n=1000, p=0.01)
 calls = (lambda: b.add("x"), lambda: Bloom(9, 0.1), lambda: repr(b), lambda: pickle.dumps(b), b.to_base64, b.to_json, lambda: list(b.add_mask(["a"])),
          lambda: b.save(io.BytesIO()), lambda: BloomFilter(capacity=1000, error_rate=0.01),
          lambda: BloomFilter(n=9, p=0.1, storage=object(), key="k"))
+"""
+LOADED = """
+import sys
+before = set(sys.modules)
+exec(open(sys.argv[0]).read())
 for call in calls:
-    try: print(call())
-    except Exception as error: print(type(error).__name__, error)
+    try: call()
+    except Exception: pass
+print(*set(sys.modules) - before)
 """
 
 
-def test_a_frozen_program_prints_the_same(wheel, pip, tmp_path):
-    """PyInstaller finds the modules that only the C code imports."""
-    pip(wheel, tmp_path / "here")
-    (tmp_path / "app.py").write_text(FROZEN)
-    env = os.environ | {"PYTHONPATH": str(tmp_path / "here")}
-    run(sys.executable, "-m", "PyInstaller", "--log-level", "ERROR", "--onedir", "--exclude-module", "numpy", "app.py", cwd=tmp_path, env=env)  # fmt: skip
-    frozen = run(tmp_path / "dist" / "app" / "app")
-    whole = run(sys.executable, "-c", "import sys; sys.modules['numpy'] = None\n" + FROZEN, env=env)
-    assert frozen == whole and "ModuleNotFoundError" not in frozen
+def test_a_frozen_program_has_what_only_the_c_code_imports(wheel, pip, tmp_path):
+    """PyInstaller and the like follow the imports of byte code, as modulefinder does."""
+    run_script = pip(wheel, tmp_path / "here")
+    (tmp_path / "calls.py").write_text(CALLS)
+    (tmp_path / "loaded.py").write_text(LOADED.replace("sys.argv[0]", f"'{tmp_path}/calls.py'"))
+    loaded = set(run_script(tmp_path / "loaded.py").split())
+    library = [path for path in sys.path[1:] if "site-packages" not in path]
+    finder = modulefinder.ModuleFinder([str(tmp_path / "here"), *library])
+    finder.run_script(str(tmp_path / "calls.py"))
+    assert {"bloomfilter._pickle", "bloomfilter._redis"} <= loaded
+    assert {name for name in loaded if not name.startswith("_")} <= set(finder.modules)
 
 
 def test_no_build_without_xxhash_and_the_message_says_what_to_install(sdist, pip, tmp_path):
     (tmp_path / "xxhash.h").write_text("#error none\n")
     with pytest.raises(AssertionError, match="apt-get install libxxhash-dev"):
-        pip(sdist, tmp_path / "here", PKG_CONFIG="false", CPATH=str(tmp_path))
+        pip(
+            sdist,
+            tmp_path / "here",
+            "--no-build-isolation",
+            PKG_CONFIG="false",
+            CPATH=str(tmp_path),
+        )
 
 
 def test_cibuildwheel_builds_for_the_pythons_that_the_classifiers_name():
