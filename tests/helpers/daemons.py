@@ -3,6 +3,8 @@
 BLOOMFILTERD names the binary (default: out/bin/bloomfilterd); scripts/test names the one with
 sanitizers.  Every daemon must end with 0 on SIGTERM and say nothing of errors."""
 
+import contextlib
+import json
 import os
 import pathlib
 import re
@@ -143,9 +145,22 @@ class Daemon:
         return self.ask("POST", target, body, **headers)
 
     def stats(self, name=None):
-        import json
-
         return json.loads(self.get(f"/f/{name}/stats" if name else "/stats").body)
+
+    def metric(self, name):
+        """A number of /metrics without a label; None where there is no room for the report."""
+        found = re.search(rf"(?m)^bloomfilter_{name} (\d+)$", self.get("/metrics").body.decode())
+        return found and int(found[1])
+
+    def resident(self):
+        """Bytes of memory."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return 1024 * int(re.search(r"VmRSS:\s+(\d+)", status.read())[1])
+
+    def untouched(self):
+        """Still answers, and no key was added."""
+        stats = self.stats()
+        return self.get("/healthz").body == b"ok" and stats["adds"] == stats["count"] == 0
 
     def kill(self):
         self.process.kill()
@@ -168,8 +183,77 @@ class Daemon:
         assert "Sanitizer" not in self.said() and "runtime error" not in self.said(), self.said()
 
 
+@contextlib.contextmanager
+def started(folder, binary=BINARY):
+    """start(*args): a daemon, ended and checked at the end."""
+    running = []
+
+    def start(*args, **more):
+        running.append(Daemon(folder, *args, binary=binary, **more))
+        return running[-1]
+
+    with contextlib.ExitStack() as stack:  # one that ends badly does not leave the others running
+        stack.callback(lambda: [stack.callback(daemon.stop) for daemon in running])
+        yield start
+
+
+def until(done, seconds=PATIENCE):
+    """Asks again and again; what came out at last."""
+    end = time.monotonic() + seconds
+    while not (got := done()):
+        assert time.monotonic() < end, done
+        time.sleep(0.01)
+    return got
+
+
+def until_status(status, ask):
+    return until(lambda: got if (got := ask()).status == status else None)
+
+
+def ended(*args, prefix=()):
+    """(exit code, standard error) of a daemon that does not start."""
+    command = [*prefix, BINARY, "--port", "0", *args]
+    done = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    return done.returncode, done.stderr
+
+
+def asks(text):
+    """Of METHOD TARGET BODY, METHOD TARGET, ...: what Daemon.ask is given."""
+    words = [(one.split() + [""])[:3] for one in text.split(",")]
+    return [(method, target, body.encode()) for method, target, body in words]
+
+
+def statuses(data):
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d\d\d) ", data)]
+
+
+def flood(daemon, *pieces):
+    """Sends for as long as the server takes it; what it answered."""
+    client = daemon.client()
+    try:
+        for piece in pieces:
+            client.send(piece)
+        client.socket.shutdown(socket.SHUT_WR)
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    return client.end()
+
+
+def lines_of(keys):
+    return b"".join((key if isinstance(key, bytes) else b"%d" % key) + b"\n" for key in keys)
+
+
 def redis_url(port):
-    return f"redis://127.0.0.1:{port}/0?key=app&timeout=40"
+    """Who waits for a Redis that hangs does so for longer than a test."""
+    return f"redis://127.0.0.1:{port}/0?key=app&timeout=300"
+
+
+def redis_command(port, text):
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(text.encode() + b"\r\n")
+        return connection.recv(1000)
 
 
 def framed(keys):

@@ -55,6 +55,16 @@ def php_command():
     return [php, "-n", "-d", f"extension={OUT}/php/bloomfilter.so"]
 
 
+def phpredis(php):
+    """Options with which this PHP loads it (Debian's needs igbinary), or None."""
+    for names in (["igbinary", "redis"], ["redis"]):
+        options = [part for name in names for part in ("-d", f"extension={name}.so")]
+        command = [*php, *options, "-r", "echo (int) class_exists('Redis', false);"]
+        if subprocess.run(command, capture_output=True, check=False).stdout == b"1":
+            return options
+    return None
+
+
 def quick_compilers(folder):
     """PATH with compilers that do not optimise, whatever they are told: a third of the time, where a
     test builds what it then only looks at."""

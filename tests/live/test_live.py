@@ -5,24 +5,21 @@ Maven, Go, redis-server or the network is missing.
     python -m pytest tests/live
 """
 
-import contextlib
 import hashlib
-import http.client
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.parse
 from pathlib import Path
 
+import daemons
 import own_redis
 import pytest
-from products import OUT, php_command
-
 from bloomfilter import BloomFilter
+from daemons import redis_command
+from products import php_command
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(tempfile.gettempdir()) / "bloomfilter-live"
@@ -58,25 +55,25 @@ def run(command, stdin="", cwd=None, timeout=300):
     ).stdout
 
 
-@pytest.fixture(scope="session")
-def guava():
+def maven(folder, *goal):
+    """What it downloads stays in the folder."""
     if not (shutil.which("java") and shutil.which("mvn")):
         pytest.skip("no Java or Maven")
-    jar = CACHE / "guava-33.4.8-jre.jar"
-    if not jar.exists():
-        CACHE.mkdir(exist_ok=True)
+    if not (folder / "complete").exists():
+        folder.mkdir(parents=True, exist_ok=True)
         try:
-            run(
-                [
-                    *"mvn -q -B dependency:copy".split(),
-                    *"-Dartifact=com.google.guava:guava:33.4.8-jre".split(),
-                    f"-DoutputDirectory={CACHE}",
-                ],
-                cwd=CACHE,
-            )
+            run(["mvn", "-q", "-B", *goal, f"-DoutputDirectory={folder}"], cwd=folder)
         except subprocess.SubprocessError:
             pytest.skip("Maven Central cannot be reached")
-    return ["java", "-cp", str(jar), str(HERE / "Live.java")]
+        (folder / "complete").touch()
+    return f"{folder}/*"
+
+
+@pytest.fixture(scope="session")
+def guava():
+    artifact = "-Dartifact=com.google.guava:guava:33.4.8-jre"
+    jars = maven(CACHE / "guava-33.4.8", "dependency:copy", artifact)
+    return ["java", "-cp", jars, str(HERE / "Live.java")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[1]}-{c[3]}-{c[4]}")
@@ -200,16 +197,18 @@ def test_gozero_goes_on_with_a_key_that_is_adopted(gozero, redis_port, bits):
         assert both_have(ours + again, bf, cached) and theirs.has(first + more) == 0
         bf.expire(1000)
         theirs.add(first)
-        assert int(ask(redis_port, "TTL theirs")[1:]) > 900 and both_have(first + ours, cached)
+        assert int(redis_command(redis_port, "TTL theirs")[1:]) > 900 and both_have(
+            first + ours, cached
+        )
         bf.delete()
-        assert ask(redis_port, "DBSIZE") == b":0\r\n" and theirs.has(first) == 0
+        assert redis_command(redis_port, "DBSIZE") == b":0\r\n" and theirs.has(first) == 0
         theirs.add(more)  # their filter, begun again
         with pytest.raises(Exception, match="is lost"):
             cached.add("x")
         with BloomFilter.open(url, **spec) as bf:
             assert both_have(more, bf) and theirs.has(first + ours) == 0
             bf.expire(0.05)
-            while ask(redis_port, "EXISTS theirs") != b":0\r\n":
+            while redis_command(redis_port, "EXISTS theirs") != b":0\r\n":
                 pass
             theirs.add(again)
             assert theirs.has(more) == 0
@@ -286,28 +285,17 @@ class Daemon:
     """bloomfilterd, through HTTP."""
 
     def __init__(self, redis_port, scheme, m, folder):
-        self.port = own_redis.free_port()
         self.sizes = urllib.parse.urlencode({"scheme": scheme, "m": m, "adopt": 1})
         storage = f"redis://127.0.0.1:{redis_port}/0?key=app&timeout=60"
-        words = ["--port", str(self.port), "--storage", storage, "-n", "1000", "-p", "0.01"]
-        self.said = open(folder / "said", "wb")
-        self.process = subprocess.Popen([OUT / "bin" / "bloomfilterd", *words], stderr=self.said)
-        end = time.monotonic() + 30
-        while self.process.poll() is None and time.monotonic() < end:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port), 5).close()
-                return
-        raise AssertionError("bloomfilterd does not answer")
+        words = ["--storage", storage, "-n", "1000", "-p", "0.01"]
+        self.daemon = daemons.Daemon(folder, *words, binary=daemons.PLAIN)
+        self.stop = self.daemon.stop
 
-    def _ask(self, method, rest, keys=None):
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        body = None if keys is None else "".join(f"{key}\n" for key in keys)
-        client.request(method, f"/f/theirs{rest}", body)
-        reply = client.getresponse()
-        text = reply.read()
-        client.close()
-        assert reply.status in (200, 201), (method, rest, reply.status, reply.headers["X-Error"])
-        return text
+    def _ask(self, method, rest, keys=()):
+        body = "".join(f"{key}\n" for key in keys).encode()
+        reply = self.daemon.ask(method, f"/f/theirs{rest}", body)
+        assert reply.status in (200, 201), (method, rest, reply)
+        return reply.body
 
     def adopt(self):
         self._ask("PUT", "?" + self.sizes)
@@ -319,18 +307,13 @@ class Daemon:
         self._ask("POST", "/add", keys)
 
     def clear(self):
-        self._ask("POST", "/clear", ())
+        self._ask("POST", "/clear")
 
     def expire(self, seconds):
-        self._ask("POST", f"/expire?seconds={seconds}", ())
+        self._ask("POST", f"/expire?seconds={seconds}")
 
     def delete(self):
         self._ask("DELETE", "")
-
-    def stop(self):
-        self.process.terminate()
-        assert self.process.wait(60) == 0
-        self.said.close()
 
 
 @pytest.fixture(params=["go-zero", "php"])
@@ -367,7 +350,9 @@ def test_it_goes_on_while_it_is_cared_for(system, carer, redis_port, tmp_path):
         return (theirs.has(keys), care.has(keys)) == (0, 0)
 
     def time_to_live():
-        return [int(ask(redis_port, f"TTL app:f:theirs{end}")[1:]) for end in ("", ":meta")]
+        return [
+            int(redis_command(redis_port, f"TTL app:f:theirs{end}")[1:]) for end in ("", ":meta")
+        ]
 
     theirs.add(first)
     care.adopt()
@@ -386,7 +371,7 @@ def test_it_goes_on_while_it_is_cared_for(system, carer, redis_port, tmp_path):
     care.expire(0)
     assert time_to_live() == [-1, -1] and both_have(first, more, ours)
     care.delete()
-    assert ask(redis_port, "EXISTS app:f:theirs app:f:theirs:meta") == b":0\r\n"
+    assert redis_command(redis_port, "EXISTS app:f:theirs app:f:theirs:meta") == b":0\r\n"
     assert theirs.has(first + more + ours) == 0
     theirs.add(more)  # its bitmap, begun again
     care.adopt()
@@ -396,27 +381,11 @@ def test_it_goes_on_while_it_is_cared_for(system, carer, redis_port, tmp_path):
 
 @pytest.fixture(scope="session")
 def redisson():
-    if not (shutil.which("java") and shutil.which("mvn")):
-        pytest.skip("no Java or Maven")
-    jars = CACHE / "redisson-3.45.1"
-    if not (jars / "complete").exists():
-        jars.mkdir(parents=True, exist_ok=True)
-        try:
-            run(
-                [
-                    *"mvn -q -B -f".split(),
-                    str(HERE / "redisson" / "pom.xml"),
-                    "dependency:copy-dependencies",
-                    f"-DoutputDirectory={jars}",
-                ],
-                cwd=CACHE,
-            )
-        except subprocess.SubprocessError:
-            pytest.skip("Maven Central cannot be reached")
-        (jars / "complete").touch()
+    project = ["-f", str(HERE / "redisson/pom.xml"), "dependency:copy-dependencies"]
+    jars = maven(CACHE / "redisson-3.45.1", *project)
+    java = ["java", "-cp", jars, str(HERE / "redisson/Live.java")]
     return lambda *words, keys=(): run(
-        ["java", "-cp", f"{jars}/*", str(HERE / "redisson" / "Live.java"), *map(str, words)],
-        "".join(f"{key}\n" for key in keys),
+        [*java, *map(str, words)], "".join(f"{key}\n" for key in keys)
     ).strip()
 
 
@@ -426,12 +395,6 @@ def redis_port(tmp_path):
         pytest.skip("no redis-server")
     with own_redis.running(tmp_path) as (port, _):
         yield port
-
-
-def ask(port, command):
-    with socket.create_connection(("127.0.0.1", port), 5) as s:
-        s.sendall(command.encode() + b"\r\n")
-        return s.recv(1 << 16)
 
 
 @pytest.mark.parametrize(
@@ -448,7 +411,7 @@ def test_redisson(redisson, redis_port, n, p, name):
         [f"absent {i}" for i in range(300)],
     )
     m, k = map(int, redisson("init", redis_port, name, n, repr(p)).split())
-    made = ask(redis_port, f"HMGET {config} {fields}")
+    made = redis_command(redis_port, f"HMGET {config} {fields}")
     assert redisson("add", redis_port, name, keys=keys)[:50] == "1" * 50
     with BloomFilter.open(url + name, scheme="redisson") as bf:
         assert (bf.m, bf.k, bf.n, bf.p) == (m, k, n, p)
@@ -460,7 +423,7 @@ def test_redisson(redisson, redis_port, n, p, name):
     ) + "".join(map(str, mine))
     redisson("delete", redis_port, name)
     with BloomFilter(n=n, p=p, scheme="redisson", storage=url + name) as bf:
-        assert ask(redis_port, f"HMGET {config} {fields}") == made
+        assert redis_command(redis_port, f"HMGET {config} {fields}") == made
         bf.update(ours)
         assert redisson("contains", redis_port, name, keys=ours) == "1" * len(ours)
         redisson("add", redis_port, name, keys=keys)
@@ -469,4 +432,4 @@ def test_redisson(redisson, redis_port, n, p, name):
         redisson("delete", redis_port, name)
         with pytest.raises(Exception, match="is lost"):
             bf.add("x")
-    assert ask(redis_port, "DBSIZE") == b":0\r\n"
+    assert redis_command(redis_port, "DBSIZE") == b":0\r\n"

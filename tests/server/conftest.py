@@ -1,24 +1,15 @@
-"""A daemon, and a Redis, for each test: daemons.py says how they are started and must end."""
-
-import contextlib
+"""A daemon, and a Redis, for each test, and a daemon for all tests that leave nothing in it:
+daemons.py says how they are started and must end."""
 
 import own_redis
 import pytest
-from daemons import BINARY, PLAIN, Daemon
+from daemons import BINARY, PLAIN, needs_redis, redis_url, started
 
 
 @pytest.fixture
 def start(tmp_path, request):
-    """start(*args): a daemon, ended and checked with the test."""
-    binary = PLAIN if request.node.get_closest_marker("plain_daemon") else BINARY
-    running = []
-
-    def start(*args, **more):
-        running.append(Daemon(tmp_path, *args, binary=binary, **more))
-        return running[-1]
-
-    with contextlib.ExitStack() as stack:  # one that ends badly does not leave the others running
-        stack.callback(lambda: [stack.callback(daemon.stop) for daemon in running])
+    plain = request.node.get_closest_marker("plain_daemon")
+    with started(tmp_path, PLAIN if plain else BINARY) as start:
         yield start
 
 
@@ -27,8 +18,36 @@ def daemon(start):
     return start("-n", 100_000, "-p", 0.0001)
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    with started(tmp_path_factory.mktemp("shared")) as start:
+        yield start("-n", 100_000, "-p", 0.0001)
+
+
+@pytest.fixture
+def served(shared):
+    """A daemon for tests that must not add a key to it."""
+    yield shared
+    while shared.clients:
+        shared.clients.pop().close()
+    assert shared.untouched()
+
+
 @pytest.fixture
 def redis(tmp_path):
     """(port, process) of a server of this test's own."""
     with own_redis.running(tmp_path) as server:
         yield server
+
+
+HOMES = ["memory", "file", pytest.param("redis", marks=needs_redis)]
+
+
+@pytest.fixture(params=HOMES)
+def home(request, tmp_path):
+    """(its name, the options of a daemon that keeps its filters there)"""
+    if request.param == "memory":
+        return "memory", []
+    if request.param == "file":
+        return "file", ["--storage", f"{tmp_path}/filters/", "--create"]
+    return "redis", ["--storage", redis_url(request.getfixturevalue("redis")[0])]

@@ -5,30 +5,37 @@ import contextlib
 import fcntl
 import json
 import os
-import re
 import select
 import signal
 import socket
 import subprocess
-import time
 
 import pytest
-from daemons import BINARY, PATIENCE, Client
+from daemons import BINARY, PATIENCE, Client, until
+from own_redis import free_port
 
 SMALL = 4096  # bytes in a pipe
-
-
-def until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+SIZES = ["-n", "1000", "-p", "0.01"]
 
 
 def dropped(daemon):
-    found = re.search(rb"bloomfilter_log_lines_dropped_total (\d+)", daemon.get("/metrics").body)
-    assert daemon.stats()["log_lines_dropped"] >= int(found[1])
-    return int(found[1])
+    found = daemon.metric("log_lines_dropped_total")
+    assert daemon.stats()["log_lines_dropped"] >= found
+    return found
+
+
+def read_until(reader, enough):
+    """What comes out of a pipe until there is enough of it."""
+    text = b""
+
+    def read():
+        nonlocal text
+        with contextlib.suppress(BlockingIOError):
+            text += os.read(reader, 1 << 16)
+        return enough(text)
+
+    until(read)
+    return text
 
 
 @pytest.fixture
@@ -42,10 +49,9 @@ def fifo(tmp_path):
     os.close(reader)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_access_log_that_is_not_read(start, fifo, threads):
+def test_an_access_log_that_is_not_read(start, fifo):
     path, reader = fifo
-    daemon = start("-n", 1000, "-p", 0.01, "--access-log", path, "--log-keys", "--threads", threads)
+    daemon = start("-n", 1000, "-p", 0.01, "--access-log", path, "--log-keys", "--threads", 2)
     assert dropped(daemon) == 0
     client, asked = daemon.client(), 0
     long = "/contain=" + "%22" + '"' * 8000  # 48 KiB in the log
@@ -70,17 +76,10 @@ def test_an_access_log_that_is_not_read(start, fifo, threads):
 def test_an_access_log_that_is_read_late_has_every_line(start, fifo):
     path, reader = fifo
     daemon = start("-n", 1000, "-p", 0.01, "--access-log", path)
-    client, text = daemon.client(), b""
+    client = daemon.client()
     for i in range(500):
         assert client.get(f"/add=k{i}").status == 200
-
-    def read():
-        nonlocal text
-        with contextlib.suppress(BlockingIOError):
-            text += os.read(reader, 1 << 16)
-        return text.count(b"\n") >= 500
-
-    until(read)
+    text = read_until(reader, lambda text: text.count(b"\n") >= 500)
     assert dropped(daemon) == 0
     assert [json.loads(line)["path"] for line in text.split(b"\n")[:500]] == ["/add"] * 500
 
@@ -110,15 +109,7 @@ def test_lines_stay_readable_after_one_that_was_written_in_part(start, fifo):
     os.dup2(again := os.open(path, os.O_RDONLY | os.O_NONBLOCK), reader)
     os.close(nothing), os.close(again)
     assert client.get("/contain=last").status == 200
-    text = b""
-
-    def read():
-        nonlocal text
-        with contextlib.suppress(BlockingIOError):
-            text += os.read(reader, 1 << 16)
-        return text.endswith(b"}\n")
-
-    until(read)
+    text = read_until(reader, lambda text: text.endswith(b"}\n"))
     assert json.loads(text.splitlines()[-1])["path"] == "/contain=last"
 
 
@@ -140,67 +131,50 @@ def full_pipe():
             os.close(fd)
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
+@contextlib.contextmanager
+def started(*args, **more):
+    """(process, port) of a daemon whose outputs are this test's."""
+    port = free_port()
+    with subprocess.Popen([BINARY, "--port", str(port), *SIZES, *args], **more) as process:
+        try:
+            yield process, port
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()
 
 
 def test_standard_error_that_is_not_read():
-    port = free_port()
-    command = [BINARY, "--port", str(port), "-n", "1000", "-p", "0.01"]
-    with full_pipe() as writer, subprocess.Popen(command, stderr=writer) as process:
-        try:
+    with full_pipe() as writer, started(stderr=writer) as (process, port):
 
-            def connects():
-                assert process.poll() is None
-                with contextlib.suppress(ConnectionRefusedError):
-                    return Client(port)
+        def connects():
+            assert process.poll() is None
+            with contextlib.suppress(ConnectionRefusedError):
+                return Client(port)
 
-            until(lambda: (client := connects()) and (client.close() or True))
-            client = Client(port)
-            for i in range(50):  # each is a warning on standard error
-                assert client.ask("PUT", f"/f/x{i}?n=10&p=0.01").status == 201
-                assert (
-                    client.ask("POST", f"/f/x{i}/add", b"%d\n" * 200 % (*range(200),)).status == 200
-                )
-            client.close()
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
+        client = until(connects)
+        for i in range(50):  # each is a warning on standard error
+            assert client.ask("PUT", f"/f/x{i}?n=10&p=0.01").status == 201
+            keys = b"%d\n" * 200 % (*range(200),)
+            assert client.ask("POST", f"/f/x{i}/add", keys).status == 200
+        client.close()
 
 
-def test_standard_error_without_a_reader(start, tmp_path):
+def test_standard_error_without_a_reader():
     """SIGPIPE does not end the daemon."""
     reader, writer = os.pipe()
-    port = free_port()
-    command = [
-        BINARY,
-        "--port",
-        str(port),
-        "-n",
-        "1000",
-        "-p",
-        "0.01",
-        "--access-log",
-        "/dev/stdout",
-    ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=writer) as process:
-        try:
-            os.close(writer)
-            while b"listening" not in process.stderr.readline():
-                pass
-            process.stderr.close()
-            os.close(reader)
-            client = Client(port)
-            for _ in range(10):
-                assert client.get("/add=a").status == 200
-                process.send_signal(signal.SIGHUP)
-            client.close()
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
+    pipes = {"stderr": subprocess.PIPE, "stdout": writer}
+    with started("--access-log", "/dev/stdout", **pipes) as (process, port):
+        os.close(writer)
+        while b"listening" not in process.stderr.readline():
+            pass
+        process.stderr.close()
+        os.close(reader)
+        client = Client(port)
+        for _ in range(10):
+            assert client.get("/add=a").status == 200
+            process.send_signal(signal.SIGHUP)
+        client.close()
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])

@@ -124,7 +124,6 @@ def test_the_time_axis_has_hours_and_days(daemon, tmp_path):
     page = daemon.get("/").body.decode()
     for seconds, marks in [
         (3 * 86400, {"now", "12 h ago", "1 d ago", "1 d 12 h ago", "2 d ago", "3 d ago"}),
-        (5 * 3600, {"now", "1 h ago", "3 h ago", "5 h ago"}),
         (90, {"now", "30 s ago", "1 min ago"}),
     ]:
         points = [[seconds * i / 100, 0.004 * i] for i in range(101)]
@@ -138,7 +137,7 @@ def test_the_time_axis_has_hours_and_days(daemon, tmp_path):
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium here")
-@pytest.mark.parametrize("width", [500, 800, 1200])
+@pytest.mark.parametrize("width", [500, 1200])
 def test_nothing_is_cut_off(daemon, tmp_path, width):
     """The document is as wide as the window, and each cell lies within it; a usual name is not broken."""
     daemon.ask("PUT", f"/f/{'name.' * 25}?n=123456789&p=0.0001")

@@ -2,12 +2,10 @@
 nobody without it gets on."""
 
 import os
-import subprocess
 
 import pytest
-from daemons import BINARY
-
 from bloomfilter import BloomFilter
+from daemons import ended
 
 SECRET, OTHER = bytes(range(16)), bytes(16)
 KEYS = [b"key %d" % i for i in range(1000)]
@@ -57,28 +55,13 @@ def test_stored_filters_ask_for_their_secret(start, tmp_path, secret_file):
         (["--secret-file", tmp_path / "other"], "is keyed with another secret"),
         ([], "is keyed: its secret must be given"),
     ):
-        done = subprocess.run(
-            [BINARY, "--port", "0", "--storage", folder, *args],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 1 and what in done.stderr
+        code, told = ended("--storage", folder, *args)
+        assert code == 1 and what in told
     os.unlink(folder + "named.bloom")
     BloomFilter(n=500, p=0.01, storage=folder + "plain.bloom").close()
-    done = subprocess.run(
-        [BINARY, "--port", "0", "--storage", folder, "--secret-file", secret_file],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (
-        done.returncode == 1
-        and 'the filter "plain"' in done.stderr
-        and "is not keyed, but a secret was given" in done.stderr
-    )
+    code, told = ended("--storage", folder, "--secret-file", secret_file)
+    assert code == 1 and 'the filter "plain"' in told
+    assert "is not keyed, but a secret was given" in told
 
 
 def test_merge_wants_the_same_secret(start, secret_file):
@@ -115,18 +98,7 @@ def test_a_scheme_that_cannot_be_keyed(start, secret_file):
 def test_no_secret(tmp_path, said):
     if said is not None:
         (tmp_path / "said").write_bytes(said)
-    done = subprocess.run(
-        [BINARY, "--port", "0", "--secret-file", tmp_path / "said"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (
-        done.returncode == 2
-        and str(tmp_path / "said")[-60:] in done.stderr  # a long name is shortened
-        and done.stderr.count("\n") == 1
-    )
-    assert "16 bytes, or 32 hexadecimal digits" in done.stderr or (
-        said is None and "No such file" in done.stderr
-    )
+    code, told = ended("--secret-file", tmp_path / "said")
+    assert code == 2 and told.count("\n") == 1
+    assert str(tmp_path / "said")[-60:] in told  # a long name is shortened
+    assert "16 bytes, or 32 hexadecimal digits" in told or (said is None and "No such file" in told)

@@ -1,10 +1,11 @@
 """Who may ask: --token, --token-file."""
 
 import base64
+import itertools
 import subprocess
 
 import pytest
-from daemons import BINARY, PATIENCE
+from daemons import asks, ended
 
 TOKEN = "s3cret-Token"
 
@@ -23,10 +24,8 @@ def test_a_token_that_is_too_long_is_not_cut(start, tmp_path):
     daemon = start("-n", 1000, "-p", 0.01, "--token-file", path)
     assert daemon.get("/add=k", Authorization="Bearer " + "t" * 1022).status == 200
     path.write_text("t" * 1023 + "\n")
-    done = subprocess.run(
-        [BINARY, "--port", "0", "--token-file", path], capture_output=True, timeout=PATIENCE
-    )
-    assert done.returncode == 2 and b"shorter than 1023 bytes" in done.stderr
+    code, said = ended("--token-file", path)
+    assert code == 2 and "shorter than 1023 bytes" in said
 
 
 WRONG = [
@@ -45,31 +44,17 @@ WRONG = [
     "Basic " + base64.b64encode(f"user:{TOKEN}".encode()).decode(),
     "Bearer " + "x" * 5000,
 ]
-PATHS = [
-    ("GET", "/add=k"),
-    ("GET", "/contain=k"),
-    ("POST", "/add"),
-    ("POST", "/contain"),
-    ("PUT", "/f/x?n=1&p=0.1"),
-    ("GET", "/f"),
-    ("GET", "/f/default"),
-    ("DELETE", "/f/x"),
-    ("GET", "/metrics"),
-    ("GET", "/nothing"),
-    ("GET", "/f/default/stats"),
-]
+PATHS = asks("""GET /add=k, GET /contain=k, GET /remove=k, GET /count=k, POST /add, POST /contain,
+    PUT /f/x?n=1&p=0.1, GET /f, GET /f/default, DELETE /f/x, GET /metrics, GET /nothing,
+    GET /f/default/stats""")
 
 
 def test_without_the_token(guarded):
     client = guarded.client()
-    for method, path in PATHS:
-        for wrong in WRONG:
-            got = client.ask(method, path, **({} if wrong is None else {"Authorization": wrong}))
-            assert (got.status, got.reason, got.headers["www-authenticate"]) == (
-                401,
-                "Unauthorized",
-                "Bearer",
-            ), (path, wrong)
+    for ask, wrong in itertools.product(PATHS, WRONG):
+        got = client.ask(*ask, **({} if wrong is None else {"Authorization": wrong}))
+        assert (got.status, got.reason) == (401, "Unauthorized"), (ask, wrong)
+        assert got.headers["www-authenticate"] == "Bearer"
     assert client.get("/healthz").body == b"ok"
     assert client.get("/contain=k", Authorization=f"Bearer {TOKEN}").body == b"false"
 
@@ -103,20 +88,10 @@ def test_browsers_may_give_it_as_a_password(guarded):
         ):
             assert client.get(path, Authorization=bad).status == 401
     assert client.get("/").headers["www-authenticate"].startswith("Basic realm=")
-    for method, path in (
-        ("GET", "/add=k"),
-        ("GET", "/contain=k"),
-        ("POST", "/flush"),
-        ("GET", "/f/default"),
-    ):
-        assert client.ask(method, path, Authorization=basic).status == 401
+    for ask in asks("GET /add=k, GET /contain=k, POST /flush, GET /f/default"):
+        assert client.ask(*ask, Authorization=basic).status == 401
 
 
 def test_the_token_is_not_for_everybodys_ps(start):
-    daemon = start("--token", TOKEN)
-    assert (
-        TOKEN
-        not in subprocess.run(
-            ["ps", "-o", "args", "-p", str(daemon.process.pid)], capture_output=True, text=True
-        ).stdout
-    )
+    command = ["ps", "-o", "args", "-p", str(start("--token", TOKEN).process.pid)]
+    assert TOKEN not in subprocess.run(command, capture_output=True, text=True).stdout
