@@ -1,7 +1,8 @@
-"""The examples on filters in Redis, each as its user runs it, against a server of the test's
+"""The examples, each as its user runs it; those on filters in Redis against a server of the test's
 own."""
 
 import http.server
+import re
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections import Counter
 
 import own_redis
 import pytest
+from bloomfilter import CountingBloomFilter
 from products import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -35,6 +37,50 @@ def example(command, name, *arguments, stdin=""):
     return done.stdout, done.stderr
 
 
+def answered(command, name, *arguments, stdin=""):
+    return example(command, name, *arguments, stdin=stdin)[0].splitlines()
+
+
+PYTHON = [sys.executable]
+
+
+def test_recrawl(tmp_path):
+    urls = [f"https://example.org/{i}" for i in range(10_000)]
+    (tmp_path / "urls.txt").write_text("\n".join(urls + urls[:50]) + "\n")
+    command = PYTHON, "recrawl.py", "--seen", tmp_path / "seen.bloom", tmp_path / "urls.txt"
+    first = answered(*command)
+    assert len(first) >= 9_990 and first == list(dict.fromkeys(first)) and set(first) <= set(urls)
+    assert answered(*command) == []  # nothing is due yet
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "again"),
+    [
+        ("once_a_day.php ann bob ann", "welcome", "come back tomorrow"),
+        ("seckill.php 86400 u1 u2 u1", "ordered", "once is enough"),
+    ],
+)
+def test_once_in_a_window(php, tmp_path, words, first, again):
+    name, *words = words.split()
+    users = words[-3:]
+    for answers in ((first, first, again), (again, again, again)):
+        expected = [f"{user}: {answer}" for user, answer in zip(users, answers, strict=True)]
+        assert answered(php, name, tmp_path / "seen.bloom", *words) == expected
+
+
+def test_online_in_both_languages(php, tmp_path):
+    talk, answers = (
+        "+ann\n+bob\n-ann\n?ann\n?bob\n-eve\n",
+        ["ann: no", "bob: yes", "eve was not here"],
+    )
+    path = tmp_path / "online.bloom"
+    assert answered(PYTHON, "online.py", stdin=talk) == answers
+    assert answered(php, "online.php", path, stdin=talk) == answers
+    with CountingBloomFilter(n=100_000, p=0.01, storage=path) as online:
+        assert online.count_of("bob") == 1 and online.count_of("ann") == 0 and online.remove("bob")
+    assert answered(php, "online.php", path, stdin="?bob\n") == ["bob: no"]
+
+
 def test_comments(redis, php):
     comments = [
         "ann\tFirst!",
@@ -46,13 +92,10 @@ def test_comments(redis, php):
         "ann\t\u00c4rger \u4e2d",
         "ann\t\u00c4rger  \u4e2d.",
     ]
-    out, err = example(
-        php, "comments.php", redis + "comments", stdin="".join(f"{line}\n" for line in comments)
-    )
+    command = php, "comments.php", redis + "comments"
+    out, err = example(*command, stdin="".join(f"{line}\n" for line in comments))
     assert out.splitlines() == [comments[i] for i in (0, 1, 4, 6)] and "4 taken, 4 refused" in err
-    out, err = example(
-        php, "comments.php", redis + "comments", stdin=f"{comments[4]}\ncarl\tSecond\n"
-    )  # another server
+    out, err = example(*command, stdin=f"{comments[4]}\ncarl\tSecond\n")  # another server
     assert out == "carl\tSecond\n" and "1 taken, 1 refused" in err
     with socket.create_connection(("127.0.0.1", int(redis.split(":")[2].split("/")[0])), 5) as s:
         s.sendall(b"TTL comments-%s\r\n" % time.strftime("%Y-%m-%d", time.gmtime()).encode())
@@ -67,7 +110,7 @@ def test_feed(redis):
     servers = [
         threading.Thread(
             target=lambda half=half: shown.append(
-                example([sys.executable], "feed.py", url, stdin="".join(f"{x}\n" for x in half))[0]
+                example(PYTHON, "feed.py", url, stdin="".join(f"{x}\n" for x in half))[0]
             )
         )
         for half in halves
@@ -81,7 +124,7 @@ def test_feed(redis):
     assert set(told.values()) == {1} and told.keys() <= set(lines)
     assert len(told) > 0.95 * len(lines)  # p = 0.01
     again = "".join(f"{line}\n" for line in lines)
-    assert example([sys.executable], "feed.py", url, stdin=again)[0] == ""
+    assert example(PYTHON, "feed.py", url, stdin=again)[0] == ""
 
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "http://127.0.0.1/"])
@@ -99,46 +142,29 @@ def test_feed_without_redis_is_one_line(url):
 
 
 def test_register(redis, php, tmp_path):
-    url = redis + "phones"
+    def register(*words, stdin=""):
+        return example(php, "register.php", redis + "phones", *words, stdin=stdin)
+
     numbers = [f"138{i:08}" for i in range(3000)]
     database = tmp_path / "database"
     database.write_text("".join(f"{number}\n" for number in numbers))
-    assert (
-        example(php, "register.php", url, "rebuild", stdin=database.read_text())[0]
-        == "3000 numbers\n"
-    )
+    assert register("rebuild", stdin=database.read_text())[0] == "3000 numbers\n"
     asked = numbers[:50] + [f"139{i:08}" for i in range(2000)]
-    out, err = example(
-        php,
-        "register.php",
-        url,
-        "check",
-        database,
-        stdin="".join(f"{number}\n" for number in asked),
-    )
-    assert out.splitlines() == [f"{number} yes" for number in numbers[:50]] + [
-        f"{number} no" for number in asked[50:]
-    ]
-    words = err.split()
-    assert (
-        words[:3] == ["register:", "2050", "numbers,"]
-        and 50 <= int(words[3]) < 100
-        and "50 registered" in err
-    )
-    assert [example(php, "register.php", url, "add", "13700000000")[0] for _ in range(2)] == [
-        "new\n",
-        "known\n",
-    ]
-    assert example(php, "register.php", url, "add", "13500000000", database)[0] == "new\n"
+    out, err = register("check", database, stdin="".join(f"{number}\n" for number in asked))
+    answers = ["yes"] * 50 + ["no"] * 2000
+    assert out.splitlines() == [f"{number} {answer}" for number, answer in zip(asked, answers)]
+    read = re.match(r"register: 2050 numbers, (\d+) ", err)[1]
+    assert 50 <= int(read) < 100 and "50 registered" in err
+    assert [register("add", "13700000000")[0] for _ in range(2)] == ["new\n", "known\n"]
+    assert register("add", "13500000000", database)[0] == "new\n"
     assert database.read_text().endswith("13500000000\n")
     # a crash, here a fault, between the two: only the filter has the number, never only the database
-    gone = tmp_path / "gone" / "database"
     with pytest.raises(AssertionError, match="cannot write"):
-        example(php, "register.php", url, "add", "13400000000", gone)
-    assert example(php, "register.php", url, "add", "13400000000")[0] == "known\n"
-    example(php, "register.php", url, "rebuild", stdin="13600000000\n")
-    assert example(php, "register.php", url, "add", "13600000000")[0] == "known\n"
-    assert example(php, "register.php", url, "add", numbers[0])[0] == "new\n"
+        register("add", "13400000000", tmp_path / "gone" / "database")
+    assert register("add", "13400000000")[0] == "known\n"
+    register("rebuild", stdin="13600000000\n")
+    assert register("add", "13600000000")[0] == "known\n"
+    assert register("add", numbers[0])[0] == "new\n"
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -172,9 +198,9 @@ def test_crawler(redis):
     site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=site.serve_forever, daemon=True).start()
     start = f"http://127.0.0.1:{site.server_port}/0"
-    out, err = example([sys.executable], "crawler.py", redis + "seen", start)
+    out, err = example(PYTHON, "crawler.py", redis + "seen", start)
     assert err == "" and sorted(out.splitlines()) == sorted(start[:-1] + str(i) for i in range(300))
     assert Site.fetched == Counter(range(300))  # each once, by one of the two
-    out, err = example([sys.executable], "crawler.py", "--processes", "3", redis + "seen", start)
+    out, err = example(PYTHON, "crawler.py", "--processes", "3", redis + "seen", start)
     assert (out, err) == ("", "")  # all seen
     site.shutdown()

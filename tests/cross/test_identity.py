@@ -5,7 +5,8 @@ import filecmp
 import itertools
 
 import pytest
-
+from bloomfilter import CountingBloomFilter
+from products import run
 from three_sides import run_sides
 
 SECRET = "000102030405060708090a0b0c0d0e0f"
@@ -35,12 +36,18 @@ SHAPES = {
 
 
 def cases():
+    """Each shape in memory, and keyed in a file; the first of each scheme also otherwise."""
+    ways = [
+        ("memory", {}),
+        ("file", {"secret": SECRET}),
+        ("file", {}),
+        ("memory", {"secret": SECRET}),
+    ]
     for scheme, shapes in SHAPES.items():
-        for (i, shape), home, secret in itertools.product(
-            enumerate(shapes), ["memory", "file"], [{}, {"secret": SECRET}]
-        ):
-            name = f"{scheme}-{i}-{home}{'-keyed' if secret else ''}"
-            yield {"name": name, "home": home, "scheme": scheme, **shape, **secret}
+        for i, shape in enumerate(shapes):
+            for home, secret in ways if i == 0 else ways[:2]:
+                name = f"{scheme}-{i}-{home}{'-keyed' if secret else ''}"
+                yield {"name": name, "home": home, "scheme": scheme, **shape, **secret}
     yield {"name": "default-small-p", "home": "memory", "n": 1000, "p": 1e-5}
     yield {"name": "default-large-p", "home": "memory", "n": 1000, "p": 0.1}
     yield {"name": "default-by-size", "home": "memory", "m": 4099, "n": 500}
@@ -142,3 +149,14 @@ def test_each_opens_the_others(made, found, name):
         assert len(lines) == 3 * ways * 5
         for at in range(0, len(lines), 5):
             assert lines[at + 1 : at + 5] == expected, f"{side}: {lines[at]}"
+
+
+def test_counting_filters_count_the_same(php):
+    code = """$f = new CountingBloomFilter(n: 500, p: 0.01, scheme: '%s'); for ($i = 0; $i < 900; $i++) $f->add($i %% 400);
+              for ($i = 0; $i < 300; $i += 2) $f->remove($i); echo $f->toBase64();"""
+    for scheme in ("classic", "block", "block2"):
+        bf = CountingBloomFilter(n=500, p=0.01, scheme=scheme)
+        bf.update(i % 400 for i in range(900))
+        bf.remove_many(range(0, 300, 2))
+        said = run([*php, "-r", code % scheme], text=True)
+        assert CountingBloomFilter.from_base64(said) == bf

@@ -31,7 +31,7 @@ from documents import (
 PAGES = """index.md tutorial-python.md tutorial-php.md tutorial-c.md choosing.md storage.md howto-rebuild.md deploy-php.md
     mapped-files.md migrate.md security.md arrow.md dataframes.md crawlers.md asyncio.md howto-crawl.md howto-database.md
     howto-redis.md howto-move.md redis.md trouble.md howto-dedup.md howto-signup.md
-    howto-php-eight-hashes.md""".split()
+    howto-php-eight-hashes.md growing.md counting.md""".split()
 # What a page takes for granted.
 BEFORE = {
     (

@@ -20,7 +20,6 @@ TOOLS = {"php": "php", "python": sys.executable, "go": "go", "rust": "rustc", "n
 ENV = os.environ | {
     "LD_LIBRARY_PATH": f"{OUT}/lib",
     "PKG_CONFIG_PATH": PKG_CONFIG_PATH,
-    "GOCACHE": f"{OUT}/go-cache",
     "GOTOOLCHAIN": "local",
     "GOFLAGS": "",
 }
