@@ -103,14 +103,3 @@ def test_lint_finds_readers_that_leave_early():
     assert not pattern.search(STAY)
     for text in PIPES:
         assert pattern.search(STAY + text), text
-
-
-def test_what_the_workflows_call_is_there():
-    """Files, and parts of scripts/test; what else may be wrong in a workflow actionlint says."""
-    parts = re.findall(r"(?m)^    ([a-z]+)\) ", (ROOT / "scripts" / "test").read_text())
-    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
-        for command in re.findall(r"(?m)^ +(?:- )?run: (.*)$", path.read_text()):
-            for name in re.findall(r"(?:^|\s)((?:\.ci|scripts|tests)/[\w./-]+)", command):
-                assert os.access(ROOT / name, os.X_OK if name != "tests/php" else os.R_OK), command
-            part = re.search(r"scripts/test ([a-z]+)", command)
-            assert not part or part[1] in parts, command
