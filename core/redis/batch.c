@@ -14,6 +14,7 @@
 
 enum { ADD_POSITIONS = 1024, REMOVE_KEYS = 50, REMOVE_POSITIONS = 1500, SUMS = 250 };
 enum { ONE_KEY_POSITIONS = 64 }; /* larger k: the packed positions of bf_script_add are shorter */
+enum { ENDS = 3 };               /* NULs after the positions; the scripts read four at once */
 _Static_assert(SUMS <= ADD_POSITIONS, "what is united goes into one script");
 
 /* Returns the number of keys in the next script, if nkeys are left. */
@@ -56,10 +57,10 @@ static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nk
     const size_t places = nkeys * k;
     uint64_t own[BF_K_MAX];
     /* space per position: 13 bytes of text ('#', digits, NUL), and one byte in by */
-    char *text = malloc(places * 14), *at = text;
+    char *text = malloc(places * 14 + ENDS), *at = text;
     g->of->conn->no_memory |= !text;
     if (!text) return;
-    uint8_t *by = (uint8_t *)text + places * 13, *raise = by;
+    uint8_t *by = (uint8_t *)text + places * 13 + ENDS, *raise = by;
     for (size_t i = 0; i < nkeys; i++, pos += k) {
         unsigned n = k;
         if (counting) n = bf_counters_distinct(memcpy(own, pos, k * sizeof *own), k);
@@ -70,8 +71,9 @@ static void append_positions(bf_redis_request *g, const uint64_t *pos, size_t nk
             *raise++ = j >= n ? 0 : g->by ? g->by[j] : 1;
         }
     }
-    bf_conn_append(
-        g->of->conn, "%n %b %b", (uint64_t)k, text, (size_t)(at - text), by, counting ? places : 0);
+    for (int i = 0; i < ENDS; i++) *at++ = 0;
+    bf_conn_append(g->of->conn, "%n %b %b %n", (uint64_t)k, text, (size_t)(at - text), by,
+        counting ? places : 0, (uint64_t)places);
     free(text);
 }
 

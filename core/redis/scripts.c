@@ -6,26 +6,25 @@
 
 /* The beginning of most scripts: reads the mark.
  *   KEYS   1 K, 2 K:meta
- *   ARGV   1 offset of the mark, 2 known mark
+ *   ARGV   1 offset of the mark, 2 known mark in hex
  *   LAST   offset of the last byte to read: 3 bytes after the first; 4 bytes in filters that grow
  *          or forget, so that the string must end after the mark
- *   m      the present mark (8 hex digits; zeros: lost or damaged); live: true if m is the known
- *          mark
+ *   m      the present mark, a number (0: lost or damaged); live: true if m is the known mark
  *   apart  true if the mark does not fit after the bits, so only K:meta has the mark */
 #define LIVE_TO(LAST)                                                                              \
-    "local at = tonumber(ARGV[1])\n"                                                               \
-    "local apart, m = at > 536870904, '00000000'\n"                                                \
+    "local at, m = tonumber(ARGV[1]), 0\n"                                                         \
+    "local apart = at > 536870904\n"                                                               \
     "if apart then\n"                                                                              \
     " local text = call('STRLEN', KEYS[1]) == at and call('HGET', KEYS[2], 'mark') or ''\n"        \
-    " if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = text end\n"                \
+    " if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = tonumber(text, 16) end\n"  \
     "else\n"                                                                                       \
-    " local b = call('GETRANGE', KEYS[1], at, " LAST ")\n"                                         \
-    " if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end\n"                   \
+    " local b = call('GETRANGE', KEYS[1], ARGV[1], " LAST ")\n"                                    \
+    " if #b == 4 then m = struct.unpack('>I4', b) end\n"                                           \
     "end\n"                                                                                        \
-    "local live = m ~= '00000000' and m == ARGV[2]\n"
+    "local live = m ~= 0 and m == tonumber(ARGV[2], 16)\n"
 #define LIVE LIVE_TO("at + 3")
-/* true if K:meta has the mark m, so K:meta belongs to the bits */
-#define MINE "call('HGET', KEYS[2], 'mark') == m"
+/* true if K:meta has the known mark too, so K:meta belongs to the bits */
+#define MINE "call('HGET', KEYS[2], 'mark') == ARGV[2]"
 
 /* Creates K and K:meta. An upload writes from the end to the beginning. So if the temporary key is
  * lost during the upload, later commands re-create it, but shorter, without the mark.
@@ -309,52 +308,51 @@ const char bf_script_count[] = PARTS COUNTERS
     " end\n"
     "end\n" KEEP_KEYS;
 
-/* Adds keys to bits or counters. A BITFIELD has at most 1000 positions, because Lua can pass about
- * 8000 arguments.
+/* Adds keys to bits or counters. A BITFIELD has 32 positions, of several keys or of a part of one.
+ * struct.unpack writes four positions at once into its arguments. `from`: place of a key's first
+ * position in the present BITFIELD; below 1, it was in an earlier one.
  *   ARGV     3 number of positions per key; 4 the positions, as for BITFIELD, each ending with NUL
- *            (one argument per position would take more time); 5 '' for bits; for counters one byte
- *            per position, the increment
+ *            (one argument per position, or numbers, would take more time), then three NULs; 5 ''
+ *            for bits; for counters one byte per position, the increment; 6 number of positions
  *   returns  for each key 1 if all its cells were above 0 before, else 0; or -1 if the mark
  *            differs. Then the present mark, by which the caller knows that the reply is its own */
 #define ADD                                                                                        \
-    "if not live then return {-1, tonumber(m, 16)} end\n"                                          \
+    "if not live then return {-1, m} end\n"                                                        \
     "local get, k, pos, by = struct.unpack, tonumber(ARGV[3]), ARGV[4], ARGV[5]\n"                 \
-    "local bits, most = by == '', math.min(k, 1000)\n"                                             \
-    "local c, least = {'BITFIELD', KEYS[1]}, 1\n"                                                  \
+    "local all, bits, c = tonumber(ARGV[6]), by == '', {'BITFIELD', KEYS[1]}\n"                    \
+    "local set, kind, least, most = 'SET', 'u1', 1, math.min(all, 32)\n"                           \
     "if not bits then\n"                                                                           \
-    " c, least = {'BITFIELD', KEYS[1], 'OVERFLOW', 'SAT'}, 2\n"                                    \
+    " c, set, kind, least = {'BITFIELD', KEYS[1], 'OVERFLOW', 'SAT'}, 'INCRBY', 'u4', 2\n"         \
     "end\n"                                                                                        \
     "local head = #c\n"                                                                            \
     "for j = head + 1, head + 4 * most, 4 do\n"                                                    \
-    " c[j], c[j + 1] = bits and 'SET' or 'INCRBY', bits and 'u1' or 'u4'\n"                        \
-    " c[j + 2], c[j + 3] = '', '1'\n"                                                              \
+    " c[j], c[j + 1], c[j + 2], c[j + 3] = set, kind, '', '1'\n"                                   \
     "end\n"                                                                                        \
-    "local out, key, at, raised = {}, 0, 1, 0\n"                                                   \
-    "while at <= #pos do\n"                                                                        \
-    " local had = 1\n"                                                                             \
-    " for from = 1, k, most do\n"                                                                  \
-    "  local n = math.min(most, k - from + 1)\n"                                                   \
-    "  local p = {get(string.rep('s', n), pos, at)}\n"                                             \
-    "  at = p[n + 1]\n"                                                                            \
-    "  for j = 1, n do\n"                                                                          \
-    "   c[head + 4 * j - 1] = p[j]\n"                                                              \
-    "   if not bits then\n"                                                                        \
-    "    raised = raised + 1\n"                                                                    \
-    "    c[head + 4 * j] = by:byte(raised)\n"                                                      \
-    "   end\n"                                                                                     \
-    "  end\n"                                                                                      \
-    "  local v = call(unpack(c, 1, head + 4 * n))\n"                                               \
-    "  for j = 1, n do\n"                                                                          \
+    "local out, key, had, from, at = {}, 0, 1, 1, 1\n"                                             \
+    "for first = 1, all, most do\n"                                                                \
+    " local n = math.min(most, all - first + 1)\n"                                                 \
+    " for j = head + 3, head + 4 * n, 16 do\n"                                                     \
+    "  c[j], c[j + 4], c[j + 8], c[j + 12], at = get('ssss', pos, at)\n"                           \
+    " end\n"                                                                                       \
+    " for j = 1, bits and 0 or n do\n"                                                             \
+    "  c[head + 4 * j] = by:byte(first + j - 1)\n"                                                 \
+    " end\n"                                                                                       \
+    " local v = call(unpack(c, 1, head + 4 * n))\n"                                                \
+    " while from <= n do\n"                                                                        \
+    "  local last = from + k - 1\n"                                                                \
+    "  for j = math.max(from, 1), math.min(last, n) do\n"                                          \
     "   if v[j] < least then\n"                                                                    \
     "    had = 0\n"                                                                                \
     "    break\n"                                                                                  \
     "   end\n"                                                                                     \
     "  end\n"                                                                                      \
+    "  if last > n then break end\n"                                                               \
+    "  key = key + 1\n"                                                                            \
+    "  out[key], had, from = had, 1, last + 1\n"                                                   \
     " end\n"                                                                                       \
-    " key = key + 1\n"                                                                             \
-    " out[key] = had\n"                                                                            \
+    " from = from - n\n"                                                                           \
     "end\n"                                                                                        \
-    "out[key + 1] = tonumber(m, 16)\n"                                                             \
+    "out[key + 1] = m\n"                                                                           \
     "return out"
 
 const char bf_script_add[] = LIVE ADD;
@@ -376,25 +374,25 @@ const char bf_script_add_one[] =
 
 /* Adds keys to a bitmap of another system, which has no mark. Refuses if there is a K:meta, unless
  * K:meta shows that the bitmap was adopted with the same m.
- *   ARGV   1 '', 2 m, 3 to 5 as above */
+ *   ARGV   1 '', 2 m, 3 to 6 as above */
 const char bf_script_add_foreign[] =
-    "local m, own = '00000000', call('HMGET', KEYS[2], 'm', 'adopted')\n"
+    "local m, own = 0, call('HMGET', KEYS[2], 'm', 'adopted')\n"
     "local live = not own[1] or own[1] == ARGV[2] and own[2] == '1'\n" ADD;
 
 /* Adds keys to Redisson's bits.
- *   ARGV   1 size and 2 hashIterations, which Redisson's hash must have; 3 to 5 as above */
+ *   ARGV   1 size and 2 hashIterations, which Redisson's hash must have; 3 to 6 as above */
 const char bf_script_add_redisson[] =
     "local own = call('HMGET', KEYS[2], 'size', 'hashIterations')\n"
     "local live = own[1] == ARGV[1] and own[2] == ARGV[2]\n"
-    "local m = live and '00000001' or own[1] and own[2] and '00000002' or '00000000'\n" ADD;
+    "local m = live and 1 or own[1] and own[2] and 2 or 0\n" ADD;
 
 /* Removes keys: decrements the counters of each key that is present.
  *   ARGV     as for adds; in 5, the byte of a repeated position is 0 and all others are 1
  *   returns  as bf_script_add: for each key 1 if it was present, else 0 */
 const char bf_script_count_down[] =
-    LIVE "if not live then return {-1, tonumber(m, 16)} end\n" COUNTERS
+    LIVE "if not live then return {-1, m} end\n" COUNTERS
          "local k, out, at, named = tonumber(ARGV[3]), {}, 1, 0\n"
-         "while at <= #ARGV[4] do\n"
+         "while named < tonumber(ARGV[6]) do\n"
          " local cells = {}\n"
          " for i = named + 1, named + k do\n"
          "  local cell\n"
@@ -406,7 +404,7 @@ const char bf_script_count_down[] =
          " if least > 0 then lower(KEYS[1], cells, v) end\n"
          " out[#out + 1] = least > 0 and 1 or 0\n"
          "end\n"
-         "out[#out + 1] = tonumber(m, 16)\n"
+         "out[#out + 1] = m\n"
          "return out";
 
 /* Adopts a bitmap of another system.

@@ -1,16 +1,16 @@
 -- Written by scripts/gen-polyfill from core/redis/scripts.c.
 local call=redis.call
-local at = tonumber(ARGV[1])
-local apart, m = at > 536870904, '00000000'
+local at, m = tonumber(ARGV[1]), 0
+local apart = at > 536870904
 if apart then
  local text = call('STRLEN', KEYS[1]) == at and call('HGET', KEYS[2], 'mark') or ''
- if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = text end
+ if string.match(text, '^' .. string.rep('%x', 8) .. '$') then m = tonumber(text, 16) end
 else
- local b = call('GETRANGE', KEYS[1], at, at + 3)
- if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end
+ local b = call('GETRANGE', KEYS[1], ARGV[1], at + 3)
+ if #b == 4 then m = struct.unpack('>I4', b) end
 end
-local live = m ~= '00000000' and m == ARGV[2]
-if not live then return {-1, tonumber(m, 16)} end
+local live = m ~= 0 and m == tonumber(ARGV[2], 16)
+if not live then return {-1, m} end
 local function read(key, cells)
  local v, least = {}, 15
  for j, cell in ipairs(cells) do
@@ -41,7 +41,7 @@ local function lower(key, cells, v)
  raise(key, down, '-1')
 end
 local k, out, at, named = tonumber(ARGV[3]), {}, 1, 0
-while at <= #ARGV[4] do
+while named < tonumber(ARGV[6]) do
  local cells = {}
  for i = named + 1, named + k do
   local cell
@@ -53,5 +53,5 @@ while at <= #ARGV[4] do
  if least > 0 then lower(KEYS[1], cells, v) end
  out[#out + 1] = least > 0 and 1 or 0
 end
-out[#out + 1] = tonumber(m, 16)
+out[#out + 1] = m
 return out

@@ -266,7 +266,7 @@ final class Key implements Store
     /** What scripts look at first: where the mark is, and the known one. */
     private function known(): array { return [$this->markAt, sprintf('%08x', $this->mark)]; }
 
-    /** k, positions NUL-terminated, and by how much each counter rises. */
+    /** k, positions NUL-terminated and three NULs more, by how much each counter rises, the number of positions. */
     private function places(array $keys, string $by = ''): array
     {
         $k = \count($keys[0]);
@@ -280,7 +280,7 @@ final class Key implements Store
             }
             foreach ($positions as $at) $text .= $this->d->counting ? "#$at\0" : "$at\0";
         }
-        return [$k, $text, $by ?: $all ?? ''];
+        return [$k, "$text\0\0\0", $by ?: $all ?? '', $k * \count($keys)];
     }
 
     /** @return list<bool> by scripts of at most so many keys */
