@@ -353,6 +353,10 @@ static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *
 {
     batch b;
     bf_error err;
+    if (bf_add_many(php_bf_from(fresh)->f, NULL, 0, NULL, &err) < 0) { /* it takes hashes */
+        php_bf_raise(&err);
+        return false;
+    }
     if (!batch_init(&b, fresh, bf_add_many, NULL) || !take_all(&b, keys)) return false;
     *hits = b.hits;
     if (!php_bf_from(self)->f)

@@ -362,9 +362,11 @@ static PyObject *rebuild_with(
     bf_error err;
     bf_filter *filled = filter_enter(fresh);
     if (!filled) return NULL;
-    PyObject *count = batch_update(fresh, keys);
+    /* a filter that takes hashes refuses an empty batch of keys, too */
+    int rc = is_filter(keys) ? 0 : (int)bf_add_many(filled, NULL, 0, NULL, &err);
+    PyObject *count = rc == 0 ? batch_update(fresh, keys) : NULL;
     PyThreadState *ts = gil_release(self, fresh);
-    int rc = count ? bf_rebuild_end(bf, filled, &err) : 0;
+    if (count) rc = bf_rebuild_end(bf, filled, &err);
     if (!count || rc < 0) bf_rebuild_cancel(bf, filled, NULL);
     gil_take(ts, self, fresh);
     if (rc < 0) {

@@ -334,6 +334,7 @@ class Filter
         if ($this->d->kind === Params::GROW && !$this->batch)
             throw Fault::unsupported('%.60s grows: it cannot be rebuilt outside of Redis, its parts follow from the keys it had; create another one', $this->where());
         $this->checkWritable();
+        Placement::checkTakesKeys($this->d);
     }
 
     /** This filter, for a while: what is added goes into the other one too. */

@@ -13,6 +13,12 @@ final class Placement
             $this->steps[] = Numbers::times(-0x18FC812E5F4BD725, $j);
     }
 
+    public static function checkTakesKeys(Params $d): void
+    {
+        if ($d->scheme->hashed)
+            throw Fault::value('a filter of scheme %s takes hashes, not keys: use add_hashes and contains_hashes', $d->scheme->name);
+    }
+
     /**
      * @param string|int $key an int is a hash: the digest itself
      * @return int|list<int>
@@ -20,8 +26,7 @@ final class Placement
     public function digest(string|int $key): int|array
     {
         if (\is_int($key)) return $key;
-        if ($this->d->scheme->hashed)
-            throw Fault::value('a filter of scheme %s takes hashes, not keys: use add_hashes and contains_hashes', $this->d->scheme->name);
+        self::checkTakesKeys($this->d);
         if ($this->d->scheme->native) {
             if ($this->secret) return $this->secret->hash($key);
             $bytes = \hash('xxh3', $key, true);

@@ -36,6 +36,9 @@ foreach ([['n' => 1000, 'p' => 0.01], ['n' => 1000, 'p' => 1e-6], ['m' => 50000,
     same($f->scheme, BloomFilter::open($path, readOnly: true)->scheme);
     foreach (['add', 'exists', 'hashcode'] as $call) refused('ValueError', 'add_hashes', fn() => $f->$call('key'));
     foreach (['addMany', 'existMany', 'addNew'] as $call) refused('ValueError', 'add_hashes', fn() => $f->$call(['key']));
+    if (!isset($size['grow']))
+        foreach ([[], ['key'], new EmptyIterator] as $none) refused('ValueError', 'add_hashes', fn() => $f->rebuild($none));
+    same(array_fill(0, 600, true), $f->existHashes($hashes));
 }
 $f = new CountingBloomFilter(n: 1000, p: 1e-6, scheme: 'hashes64');
 same([600, 0], [$f->addHashes($hashes), $f->addHashes($hashes)]);

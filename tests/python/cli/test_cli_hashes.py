@@ -71,3 +71,6 @@ def test_print_and_faults(tmp_path):
     assert (out.code, out.out.strip()) == (1, b"00000000000000ff")
     for wrong in (["add", path], ["check", path, "--binary"], ["add", path, "--hashes", "-n", "5"]):
         assert cli(*wrong, data=b"key\n").code == 2
+    for data in (b"", b"key\n"):
+        assert cli("rebuild", path, data=data).code == 2
+    assert cli("check", path, "--hashes", "-q", data=text).code == 0

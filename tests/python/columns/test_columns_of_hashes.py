@@ -113,6 +113,19 @@ def test_what_is_no_column_of_hashes(wrong):
     assert not bf
 
 
+def test_rebuild_takes_a_filter_but_no_keys(tmp_path, redis_server):
+    column, other = COLUMNS["numpy uint64"], of_hashes()
+    other.add_hashes(column[:9])
+    for storage in (None, tmp_path / "f.bloom", redis_server.url("rebuilt")):
+        with of_hashes(storage=storage) as bf:
+            bf.add_hashes(column)
+            for keys in ([], iter(()), np.array([], "uint64"), ["key"]):
+                with pytest.raises(ValueError):
+                    bf.rebuild(keys)
+            assert bf.contains_hashes(column) == b"\1" * 6000
+            assert bf.rebuild(other) == 9 and bf.contains_hashes(column[:10]) == b"\1" * 9 + b"\0"
+
+
 def test_counters_of_hashes_are_not_removed():
     bf = CountingBloomFilter(n=10_000, p=1e-9, scheme="hashes64")
     assert bf.add_hashes(COLUMNS["numpy uint64"]) == 3000
