@@ -33,6 +33,7 @@ from ._asyncio_keys import (
     size_of,
 )
 from ._bloomfilter import Error, FullError, _path_of, _set_nowait
+from ._mask import mask
 
 __all__ = ["BloomFilter", "CountingBloomFilter", "Error", "FullError"]
 
@@ -349,6 +350,21 @@ class BloomFilter:
     async def contains_many(self, keys, /, *, nulls="raise"):
         """Returns one byte per key: 0 = surely never added."""
         return b"".join(await self._batch("contains_many", keys, nulls))
+
+    async def add_mask(self, keys, /, *, nulls="raise"):
+        """As add_many(), but returns a mask of booleans."""
+        return mask(await self.add_many(keys, nulls=nulls))
+
+    async def contains_mask(self, keys, /, *, nulls="raise"):
+        """As contains_many(), but returns a mask of booleans."""
+        return mask(await self.contains_many(keys, nulls=nulls))
+
+    add_hashes = call("add_hashes", "Add keys that are hashed already.  Returns how many were new.")
+    contains_hashes = call("contains_hashes", "Returns one byte per hash: 0 = surely never added.")
+    add_hashes_mask = call("add_hashes_mask", "As add_hashes(), but returns a mask of booleans.")
+    contains_hashes_mask = call(
+        "contains_hashes_mask", "As contains_hashes(), but returns a mask of booleans."
+    )
 
     async def _batch(self, name, keys, nulls):
         """Returns the answers of all slices.  Other tasks run between two slices."""

@@ -10,9 +10,11 @@ from ._bloomfilter import BloomFilter as _BloomFilter
 from ._bloomfilter import Error as Error
 from ._bloomfilter import FullError as FullError
 from ._bloomfilter import (
+    _Hashes,
     _Info,
     _Key,
     _Keys,
+    _Mask,
     _Nulls,
     _Overfull,
     _Path,
@@ -127,6 +129,18 @@ class BloomFilter:
         """Add all; return one byte per key: 1 = SURELY NEW, 0 = probably there already."""
     async def contains_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
         """Return one byte per key: 1 = probably added, 0 = surely never added."""
+    async def add_mask(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like add_many(), but return a mask of booleans, True = SURELY NEW."""
+    async def contains_mask(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> _Mask:
+        """Like contains_many(), but return a mask of booleans."""
+    async def add_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> int:
+        """Add a column of 64-bit hashes, to a filter of scheme "hashes64"; return how many were SURELY NEW."""
+    async def contains_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
+        """Return one byte per hash: 1 = probably added, 0 = surely never added."""
+    async def add_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
+        """Like add_hashes(), but return a mask of booleans."""
+    async def contains_hashes_mask(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
+        """Like contains_hashes(), but return a mask of booleans."""
     async def rebuild(self, keys: _Source, /) -> int:
         """Replace the contents by these keys; return how many were surely different.  If the call is cancelled while it reads
         the keys, the filter is unchanged."""

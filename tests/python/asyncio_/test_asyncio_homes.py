@@ -1,5 +1,6 @@
 """bloomfilter.asyncio in every home: the answers, bits and exceptions of the synchronous class."""
 
+import array
 import asyncio
 import contextlib
 
@@ -81,6 +82,8 @@ async def same_as_memory(kind, where, spec):
         assert await bf.add_many(keys[:2000]) == memory.add_many(keys[:2000])
         assert await bf.contains_many(iter(keys)) == memory.contains_many(keys)
         assert await bf.update(keys[1990:2010]) == memory.update(keys[1990:2010])
+        assert bytes(await bf.add_mask(keys[1980:2020])) == memory.add_many(keys[1980:2020])
+        assert bytes(await bf.contains_mask(iter(keys))) == memory.contains_many(keys)
         for key in ("x", b"\0\xff", 42, "x", b"42", bytearray(b"x"), "ü"):
             assert await bf.add(key) is memory.add(key)
         for key in ("x", "y", 42, b"never"):
@@ -119,6 +122,31 @@ def test_every_scheme_as_in_memory(home, scheme, request):
     async def main():
         async with place(home, request) as where:
             await same_as_memory(BloomFilter, where, {"n": 5000, "p": 0.01, "scheme": scheme})
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("more", [{"n": 3000}, {"n": 300, "grow": 2.0}])
+def test_hashes_as_in_memory(home, more, request):
+    async def main():
+        hashes = array.array("Q", (i * 0x9E3779B97F4A7C15 % 2**64 for i in range(1, 2001)))
+        spec = {"p": 0.001, "scheme": "hashes64", **more}
+        memory = bloomfilter.BloomFilter(**spec)
+        async with (
+            place(home, request) as where,
+            await BloomFilter.create(**spec, **where) as bf,
+        ):
+            for some in (hashes[:700], hashes[600:800], hashes[:0]):
+                for name in ("contains_hashes", "add_hashes", "contains_hashes"):
+                    with_mask = await getattr(bf, name + "_mask")(some)
+                    assert bytes(with_mask) == bytes(getattr(memory, name + "_mask")(some))
+                    assert await getattr(bf, name)(some) == getattr(memory, name)(some)
+            assert await bf.add_hashes(hashes, threads=2) == memory.add_hashes(hashes)
+            assert memory.from_bytes(await bf.to_bytes()) == memory
+            for wrong in (bf.add("k"), bf.add_mask(["k"]), bf.contains_many(["k"])):
+                with pytest.raises(ValueError):
+                    await wrong
 
     asyncio.run(main())
 
