@@ -2,11 +2,10 @@
 options are the program's."""
 
 import os
-import subprocess
 import sys
 
 import pytest
-from documents import blocks, table_rows, text_of
+from documents import blocks, shell, table_rows, text_of
 
 DOCUMENT = "docs/cli.md"
 
@@ -16,22 +15,15 @@ def environment():
     return os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
 
 
-def shell(script, environment, cwd):
-    done = subprocess.run(
-        ["bash", "-eu", "-c", script],
-        env=environment,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0 and done.stderr == "", f"{script}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+def quiet(script, folder, environment):
+    """What it prints; nothing on standard error."""
+    said = shell(f"exec 2>errors\n{script}", folder, environment)
+    assert (folder / "errors").read_text() == ""
+    return said
 
 
-def test_the_first_block(environment, tmp_path):
-    lines = shell(blocks(DOCUMENT, "sh")[0], environment, tmp_path).splitlines()
+def test_the_first_block(tmp_path, environment):
+    lines = quiet(blocks(DOCUMENT, "sh")[0], tmp_path, environment).splitlines()
     assert lines[1:9] == [
         "2,000 keys: 2,000 new, 0 seen",
         "2001",
@@ -50,7 +42,7 @@ def test_the_other_blocks(environment, tmp_path, redis_port):
     for block in blocks(DOCUMENT, "sh")[1:]:
         block = block.replace("127.0.0.1:6379", f"127.0.0.1:{redis_port}")
         said = "\ncomplete -p bloomfilter" if "completion" in block else ""
-        shell(block + said, environment, tmp_path)
+        quiet(block + said, tmp_path, environment)
 
 
 def test_every_command_is_in_the_table():

@@ -4,13 +4,13 @@ configurations are accepted by the programs they are for."""
 import json
 import re
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 from bloomfilter import BloomFilter
-from documents import blocks, text_of
+from daemons import PLAIN, Daemon
+from documents import blocks, shell, text_of
 from products import OUT, ROOT
 
 PAGE = "docs/operate.md"
@@ -19,25 +19,11 @@ DASHBOARD = ROOT / "docs/grafana-bloomfilterd.json"
 
 @pytest.fixture
 def daemon(tmp_path):
-    """Its port.  It serves a folder that has a filter `users`."""
+    """It serves a folder that has a filter `users`."""
     BloomFilter(n=1000, p=0.01, storage=str(tmp_path / "users.bloom")).add("ann")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [str(OUT / "bin/bloomfilterd"), "--port", str(port), "--storage", f"{tmp_path}/"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert any("listening on" in line for line in iter(process.stderr.readline, ""))
-        yield port
-    finally:
-        process.terminate()
-        process.stderr.read()
-        assert process.wait() == 0
-
-
-def curl(port, path):
-    url = f"http://127.0.0.1:{port}{path}"
-    return subprocess.run(["curl", "-sf", url], capture_output=True, check=True, text=True).stdout
+    daemon = Daemon(tmp_path, "--storage", f"{tmp_path}/", binary=PLAIN)
+    yield daemon
+    daemon.stop()
 
 
 def metrics_in(text):
@@ -46,13 +32,13 @@ def metrics_in(text):
 
 def test_backup(daemon, tmp_path):
     for block in blocks(PAGE, "sh"):
-        subprocess.run(block.replace(":6381", f":{daemon}"), shell=True, check=True, cwd=tmp_path)
-    assert curl(daemon, "/f/restored/contain=ann") == "true"
+        shell(block.replace(":6381", f":{daemon.port}"), tmp_path)
+    assert daemon.get("/f/restored/contain=ann").body == b"true"
     assert "ann" in BloomFilter.load(str(tmp_path / "users.image"))
 
 
 def test_rules_and_dashboard_name_metrics_that_exist(daemon):
-    known = metrics_in(curl(daemon, "/metrics"))
+    known = metrics_in(daemon.get("/metrics").body.decode())
     dashboard = json.loads(DASHBOARD.read_text())
     asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     (rules,) = blocks(PAGE, "yaml")

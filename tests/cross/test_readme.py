@@ -2,11 +2,9 @@
 block is run, every commented answer compared; the tables of sizes and speed are those of the
 library and of docs/performance.md."""
 
-import os
 import re
 import socket
 import stat
-import subprocess
 
 import pytest
 from bloomfilter import BloomFilter
@@ -19,6 +17,7 @@ from documents import (
     php_with_checks,
     run_python,
     same_code,
+    shell,
     table_rows,
     text_of,
 )
@@ -66,19 +65,6 @@ def test_python(code, tmp_path, monkeypatch, capsys):
 
 
 # ---- the commands ----
-def shell(script, env, cwd):
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        env=env,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
 def block_with(text, name=README):
     (found,) = [block for block in blocks(name, "sh") if text in block]
     return found
@@ -133,7 +119,7 @@ def test_bloomfilterd(tmp_path):
     answers = [re.search(r"# (\w+)", line) for line in lines]
     assert sum(answer is not None for answer in answers) == 4
     script = [start, *(line.replace("curl ", "curl -s ", 1) + "\necho" for line in lines)]
-    got = shell("\n".join(script), os.environ, tmp_path).replace("\n\n", "\n").splitlines()
+    got = shell("\n".join(script), tmp_path).replace("\n\n", "\n").splitlines()
     assert len(got) == len(lines)
     for answer, line in zip(answers, got):
         assert answer is None or line == answer[1]

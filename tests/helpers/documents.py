@@ -6,7 +6,7 @@ answer: why` in PHP; in a translation the colon may be a Chinese one."""
 import ast
 import re
 
-from products import ROOT
+from products import ROOT, run
 
 
 def text_of(name):
@@ -96,3 +96,8 @@ def run_python(code, names):
     for got, expected in names["answers"]:
         assert (type(got), got) == (type(expected), expected)
     return len(names["answers"])
+
+
+def shell(script, cwd, env=None):
+    """What commands print, which must succeed; they have no input."""
+    return run(["bash", "-euo", "pipefail", "-c", script], cwd=cwd, env=env, text=True)

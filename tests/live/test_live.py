@@ -19,7 +19,7 @@ import own_redis
 import pytest
 from bloomfilter import BloomFilter
 from daemons import redis_command
-from products import php_command
+from products import php_command, phpredis
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(tempfile.gettempdir()) / "bloomfilter-live"
@@ -222,7 +222,7 @@ class PhpClass:
     """The PHP class with eight hash functions on a key in Redis, through phpredis."""
 
     def __init__(self, port, key, names):
-        where = [*php_command()[:2], "-d", "extension=igbinary.so", "-d", "extension=redis.so"]
+        where = [*php_command()[:2], *phpredis(php_command())]
         script = [HERE / "php" / "eight_hashes.php", str(port), key, ",".join(names)]
         self.names = names
         self.process = subprocess.Popen(
