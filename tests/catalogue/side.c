@@ -176,6 +176,143 @@ static void opened(bf_filter *f, const bf_error *e)
     bf_close(f);
 }
 
+static uint8_t *read_all(const char *path, size_t *len)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in) exit(2);
+    fseek(in, 0, SEEK_END);
+    *len = (size_t)ftell(in);
+    rewind(in);
+    uint8_t *bytes = malloc(*len ? *len : 1); /* to the byte: a sanitizer sees every one too many */
+    if (!bytes || fread(bytes, 1, *len, in) != *len) exit(2);
+    fclose(in);
+    return bytes;
+}
+
+/* ---- many keys, for tests/cross: records of one byte, uint32 little-endian length, bytes.  The
+ * byte is b, s, i: bytes, UTF-8 text, an integer's decimal text; B, S, I: the same, never added,
+ * which come last.  What is printed must be the same text in all languages. ---- */
+enum { MOST = 4096 };
+static bf_key many[MOST];
+static size_t nmany, nadded;
+static FILE *lines;
+
+static uint8_t *read_keys(void)
+{
+    size_t len;
+    uint8_t *bytes = read_all(given("", "keys")->value, &len);
+    nmany = nadded = 0;
+    for (uint8_t *p = bytes, *end = p + len; p < end && nmany < MOST; nmany++) {
+        if (strchr("bsi", p[0])) nadded = nmany + 1;
+        many[nmany].len = p[1] | (size_t)p[2] << 8 | (size_t)p[3] << 16 | (size_t)p[4] << 24;
+        many[nmany].ptr = p + 5;
+        p += 5 + many[nmany].len;
+    }
+    return bytes;
+}
+
+static void print_real(double d)
+{
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    fprintf(lines, " %016llx", (unsigned long long)bits);
+}
+
+static void print_answers(const char *label, const uint8_t *each, size_t n)
+{
+    fprintf(lines, "%s ", label);
+    for (size_t i = 0; i < n; i++) putc('0' + each[i], lines);
+    putc('\n', lines);
+}
+
+static void print_parameters(bf_filter *f)
+{
+    bf_info i;
+    bf_get_info(f, &i);
+    fprintf(
+        lines, "parameters %llu %llu %u", (unsigned long long)i.m, (unsigned long long)i.n, i.k);
+    print_real(i.p);
+    fprintf(lines, " %s\n", i.scheme);
+}
+
+static void print_found(bf_filter *f)
+{
+    uint8_t each[MOST];
+    bf_state s;
+    for (size_t i = 0; i < nmany; i++)
+        each[i] = (uint8_t)bf_test(f, many[i].ptr, many[i].len, NULL);
+    print_answers("single", each, nmany);
+    bf_test_many(f, many, nmany, each, NULL);
+    print_answers("batch", each, nmany);
+    if (bf_get_state(f, &s, NULL) < 0) exit(2);
+    fprintf(lines, "state %.0f", (double)(uint64_t)(s.count + 0.5));
+    print_real(s.fill);
+    print_real(s.fpr);
+    putc('\n', lines);
+}
+
+static void print_positions(bf_filter *f)
+{
+    uint64_t pos[BF_K_MAX];
+    for (size_t i = 0; i < nmany; i++) {
+        int64_t k = bf_hashcode(f, many[i].ptr, many[i].len, pos, BF_K_MAX, NULL);
+        fprintf(lines, "positions %zu", i);
+        for (int64_t j = 0; j < k; j++) fprintf(lines, " %llu", (unsigned long long)pos[j]);
+        putc('\n', lines);
+    }
+}
+
+/* Adds all, one by one and in a batch, and writes what to_bytes and save make of it. */
+static bool fill(bf_filter *f, bf_error *e)
+{
+    uint8_t each[MOST];
+    bf_info i;
+    for (size_t k = 0; k < nadded; k += 2)
+        each[k / 2] = (uint8_t)bf_add(f, many[k].ptr, many[k].len, NULL);
+    print_answers("add", each, (nadded + 1) / 2);
+    bf_add_many(f, many, nadded, each, NULL);
+    print_answers("update", each, nadded);
+    bf_get_info(f, &i);
+    uint8_t *bytes = malloc(i.image_bytes);
+    FILE *to = fopen(given("", "bytes")->value, "wb");
+    const bool made = bytes && to && bf_to_bytes(f, bytes, i.image_bytes, e) >= 0 &&
+                      fwrite(bytes, 1, i.image_bytes, to) == i.image_bytes && !fclose(to);
+    free(bytes);
+    return made && bf_save(f, given("", "saved")->value, e) >= 0;
+}
+
+/* make, positions: of a new filter; read: of one that is there, opened as `how` says. */
+static void with_many_keys(const char *op, bf_spec *s)
+{
+    bf_error e;
+    char *text = NULL;
+    size_t len, size;
+    const field *how = given("", "how");
+    uint8_t *keys = read_keys(), *bytes = NULL;
+    bf_filter *f;
+    if (how && !strcmp(how->value, "bytes")) {
+        bytes = read_all(s->storage, &len);
+        s->storage = NULL;
+        f = bf_from_bytes(bytes, len, s, &e);
+    } else
+        f = how && !strcmp(how->value, "saved") ? bf_load(s->storage, s, &e) : bf_open(s, &e);
+    lines = open_memstream(&text, &size);
+    bool right = f != NULL;
+    if (right && strcmp(op, "positions")) print_parameters(f);
+    if (right && !strcmp(op, "make")) right = fill(f, &e);
+    if (right && strcmp(op, "read")) print_positions(f);
+    if (right && strcmp(op, "positions")) print_found(f);
+    fclose(lines);
+    if (right)
+        answer("ok", text);
+    else
+        failed(&e, "");
+    bf_close(f);
+    free(text);
+    free(bytes);
+    free(keys);
+}
+
 /* ---- ops ---- */
 static void plan(void)
 {
@@ -189,19 +326,6 @@ static void plan(void)
     snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)s.m, (unsigned long long)s.n,
         s.k, s.scheme);
     answer("ok", text);
-}
-
-static uint8_t *read_all(const char *path, size_t *len)
-{
-    FILE *in = fopen(path, "rb");
-    if (!in) exit(2);
-    fseek(in, 0, SEEK_END);
-    *len = (size_t)ftell(in);
-    rewind(in);
-    uint8_t *bytes = malloc(*len ? *len : 1); /* to the byte: a sanitizer sees every one too many */
-    if (!bytes || fread(bytes, 1, *len, in) != *len) exit(2);
-    fclose(in);
-    return bytes;
 }
 
 static void from_bytes(void)
@@ -325,7 +449,9 @@ static void serve(const char *op)
         s.must_exist = true;
         s.read_only = !strcmp(op, "openro");
         opened(bf_open(&s, &e), &e);
-    } else
+    } else if (!strcmp(op, "make") || !strcmp(op, "read") || !strcmp(op, "positions"))
+        with_many_keys(op, &s);
+    else
         with_filter(op);
 }
 

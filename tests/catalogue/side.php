@@ -100,6 +100,63 @@ function sets(BloomFilter $f, string $op, array $args): string
     return '';
 }
 
+// ---- many keys, for tests/cross: see side.c ----
+/** @return array{list<string|int>, list<string|int>} all keys in their PHP types, and those to add, which come first */
+function keys_in(string $path): array
+{
+    $bytes = file_get_contents($path);
+    $keys = $added = [];
+    for ($at = 0; $at < strlen($bytes); $at += 5 + $length) {
+        $length = unpack('V', $bytes, $at + 1)[1];
+        $text = substr($bytes, $at + 5, $length);
+        $keys[] = $key = strtolower($bytes[$at]) === 'i' ? (int) $text : $text;
+        if ($bytes[$at] >= 'a') $added[] = $key;
+    }
+    return [$keys, $added];
+}
+
+function answers(string $label, array $each): string { return "$label " . implode('', array_map('intval', $each)) . "\n"; }
+function real(float $d): string { return bin2hex(pack('E', $d)); }
+function parameters(BloomFilter $f): string { return "parameters $f->m $f->n $f->k " . real($f->p) . " $f->scheme\n"; }
+
+function found(BloomFilter $f, array $keys): string
+{
+    return answers('single', array_map($f->exists(...), $keys)) . answers('batch', $f->existMany($keys))
+        . 'state ' . count($f) . ' ' . real($f->fillRatio()) . ' ' . real($f->fpr()) . "\n";
+}
+
+function positions(BloomFilter $f, array $keys): string
+{
+    return implode(array_map(fn($i, $key) => "positions $i " . implode(' ', $f->hashcode($key)) . "\n", array_keys($keys), $keys));
+}
+
+function filled(BloomFilter $f, array $keys, array $added, string $bytes, string $saved): string
+{
+    $even = array_filter($added, fn(int $i) => $i % 2 === 0, ARRAY_FILTER_USE_KEY);
+    $text = parameters($f) . answers('add', array_map($f->add(...), $even));
+    $new = $f->addNew($added);
+    $text .= answers('update', array_map(fn(int $i) => array_key_exists($i, $new), array_keys($added)));
+    $f->save($saved);
+    file_put_contents($bytes, $f->toBytes());
+    return $text . positions($f, $keys) . found($f, $keys);
+}
+
+function many(string $op, array $args): string
+{
+    [$keys, $added] = keys_in($args['keys']);
+    $given = array_diff_key($args, ['keys' => 0, 'bytes' => 0, 'saved' => 0, 'how' => 0]);
+    ini_set('bloomfilter.warn', '0');     // some are filled past n on purpose
+    if ($op === 'positions') return positions(filter($given), $keys);
+    if ($op === 'make') return filled(filter($given), $keys, $added, $args['bytes'], $args['saved']);
+    [$path, $secret] = [$args['storage'], $args['secret'] ?? null];
+    $f = match ($args['how']) {
+        'saved' => BloomFilter::load($path, $secret),
+        'bytes' => BloomFilter::fromBytes(file_get_contents($path), $secret),
+        'mapped' => BloomFilter::open($path, $secret),
+    };
+    return parameters($f) . found($f, $keys);
+}
+
 class Setup extends Exception {}
 function made(callable $make): BloomFilter
 {
@@ -121,6 +178,7 @@ function serve(string $op, array $args): string
             unset($args['data'], $args['counting']);
             if (is_string($data) && !str_contains($data, "\0") && is_file($data)) $data = $text ? base64_encode(file_get_contents($data)) : file_get_contents($data);
             return describe($text ? $type::fromBase64($data, ...$args) : $type::fromBytes($data, ...$args));
+        case 'make': case 'read': case 'positions': return many($op, $args);
         case 'from_json': return describe($type::fromJson($args['data']));
         case 'to_base64': return filter($args)->toBase64();
         case 'load': return describe($type::load($path, $args['secret'] ?? null));

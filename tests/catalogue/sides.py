@@ -5,6 +5,7 @@ Each answers (outcome, text): "ok" and what came out, or what was raised and its
 says which answers of a language are which outcome class."""
 
 import base64
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -115,6 +116,69 @@ def stream(text):
     return file
 
 
+# ---- many keys, for tests/cross: see side.c ----
+FROM_BYTES = {"b": bytes, "s": bytes.decode, "i": int}
+
+
+def keys_in(path):
+    """All keys in their Python types, and those to add, which come first."""
+    data, keys, added, at = Path(path.decode()).read_bytes(), [], [], 0
+    while at < len(data):
+        kind, length = chr(data[at]), int.from_bytes(data[at + 1 : at + 5], "little")
+        keys.append(FROM_BYTES[kind.lower()](data[at + 5 : at + 5 + length]))
+        if kind.islower():
+            added.append(keys[-1])
+        at += 5 + length
+    return keys, added
+
+
+def real(x):
+    return struct.pack(">d", x).hex()
+
+
+def answers(label, each):
+    return f"{label} {''.join(str(int(answer)) for answer in each)}"
+
+
+def parameters(f):
+    return f"parameters {f.m} {f.n} {f.k} {real(f.p)} {f.scheme}"
+
+
+def found(f, keys):
+    yield answers("single", [key in f for key in keys])
+    yield answers("batch", f.contains_many(keys))
+    yield f"state {len(f)} {real(f.fill_ratio)} {real(f.fpr)}"
+
+
+def positions(f, keys):
+    return [f"positions {i} {' '.join(map(str, f.hashcode(key)))}" for i, key in enumerate(keys)]
+
+
+def filled(f, keys, added, bytes, saved):
+    yield parameters(f)
+    yield answers("add", [f.add(key) for key in added[::2]])
+    yield answers("update", f.add_many(added))
+    f.save(saved)
+    Path(bytes.decode()).write_bytes(f.to_bytes())
+    yield from positions(f, keys)
+    yield from found(f, keys)
+
+
+def many(kind, op, keys, how=None, bytes=None, saved=None, **given):
+    keys, added = keys_in(keys)
+    if op == "positions":
+        lines = positions(kind(**given), keys)
+    elif op == "make":
+        lines = filled(kind(**given), keys, added, bytes, saved)
+    else:
+        path = given.pop("storage")
+        data = Path(path.decode()).read_bytes() if how == b"bytes" else path
+        opener = {b"saved": kind.load, b"bytes": kind.from_bytes, b"mapped": kind.open}[how]
+        f = opener(data, **given)
+        lines = [parameters(f), *found(f, keys)]
+    return "".join(f"{line}\n" for line in lines)
+
+
 class Setup(Exception):
     pass
 
@@ -146,6 +210,8 @@ class Python:
         return 0
 
     def serve(self, op, given):
+        if "keys" in given:
+            return many(self.kind, op, **given)
         if op == "plan":
             return "{m} {n} {k} {scheme}".format(**self.kind.plan(**given))
         if op == "new":

@@ -18,11 +18,11 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "helpers")]
 
 import fake_redis  # noqa: E402
 import places  # noqa: E402
-import products  # noqa: E402
+import three_sides  # noqa: E402
 import web  # noqa: E402
 import servers  # noqa: E402
 from daemons import Daemon  # noqa: E402
-from sides import Program, Python, is_class  # noqa: E402
+from sides import is_class  # noqa: E402
 
 CASES = [json.loads(line) for line in (HERE / "cases.jsonl").read_text().splitlines()]
 NUMBERS = {case["id"]: number for number, case in enumerate(CASES)}
@@ -32,19 +32,8 @@ REQUESTS = [case for case in CASES if case["kind"] == "http"]
 
 @pytest.fixture(scope="session")
 def sides(tmp_path_factory):
-    program = os.environ.get("CATALOGUE_C") or products.compile_c(
-        HERE / "side.c", tmp_path_factory.mktemp("side") / "side"
-    )
-    php = products.php_command()
-    loads = products.phpredis(php) or []
-    all_sides = {
-        "c": Program([program]),
-        "php": Program([*php, *loads, HERE / "side.php"]),
-        "py": Python(),
-    }
-    all_sides["php"].clients = bool(loads)
-    yield all_sides
-    assert {name: side.stop() for name, side in all_sides.items()} == {"c": 0, "php": 0, "py": 0}
+    with three_sides.running(tmp_path_factory.mktemp("side")) as sides:
+        yield sides
 
 
 @pytest.fixture(scope="session")

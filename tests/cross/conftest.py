@@ -2,14 +2,10 @@
 
 The products of scripts/build in out/ are what is tested."""
 
-import sys
-from pathlib import Path
-
 import own_redis
 import pytest
-from products import compile_c, php_command
-
-HERE = Path(__file__).resolve().parent
+import three_sides
+from products import php_command
 
 
 @pytest.fixture(scope="session")
@@ -19,13 +15,8 @@ def php():
 
 @pytest.fixture(scope="session")
 def sides(tmp_path_factory):
-    """The three programs: what to run for each."""
-    program = compile_c(HERE / "side.c", tmp_path_factory.mktemp("side") / "side")
-    return {
-        "c": [program],
-        "php": [*php_command(), HERE / "side.php"],
-        "py": [sys.executable, HERE / "side.py"],
-    }
+    with three_sides.running(tmp_path_factory.mktemp("side")) as sides:
+        yield sides
 
 
 @pytest.fixture(scope="session")

@@ -5,62 +5,33 @@ import itertools
 import json
 
 import pytest
-
-from three_sides import run_sides
 from products import ROOT
+from three_sides import asked, write_keys
 
 FILES = sorted((ROOT / "tests" / "vectors").glob("*.jsonl"))
-SIDES = ["c", "php", "py"]
 
 
 def cases_of(path):
-    """(what the constructor is given) -> rows: key and positions."""
+    """[what the constructor is given, [(key, positions)]]"""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     rows = [row for row in rows if "meta" not in row]
 
     def given(row):
-        return row["scheme"], row["m"], row["k"], row["secret"]
+        return {name: row[name] for name in ("scheme", "m", "k", "secret") if row[name]}
 
-    return {case: list(group) for case, group in itertools.groupby(rows, given)}
-
-
-@pytest.fixture(scope="module", params=FILES, ids=[path.stem for path in FILES])
-def vectors(request, sides, tmp_path_factory):
-    cases = cases_of(request.param)
-    keys = [row["key"] for row in next(iter(cases.values()))]
-    assert all([row["key"] for row in rows] == keys for rows in cases.values())
-    as_dicts = [
-        {
-            "name": str(i),
-            "home": "memory",
-            "scheme": scheme,
-            "m": m,
-            "k": k,
-            "secret": secret or "-",
-        }
-        for i, (scheme, m, k, secret) in enumerate(cases)
-    ]
-    folder = tmp_path_factory.mktemp("vectors")
-    return cases, run_sides(
-        sides, "positions", as_dicts, [("b", bytes.fromhex(key)) for key in keys], folder
-    )
+    for args, group in itertools.groupby(rows, given):
+        secret = {"secret": bytes.fromhex(args["secret"])} if "secret" in args else {}
+        yield args | secret, [(bytes.fromhex(row["key"]), row["positions"]) for row in group]
 
 
-@pytest.mark.parametrize("side", SIDES)
-def test_vectors(vectors, side):
-    cases, printed = vectors
-    assert len(cases) > 0
-    for i, (case, rows) in enumerate(cases.items()):
-        lines = [
-            f"positions {at} {' '.join(map(str, row['positions']))}" for at, row in enumerate(rows)
-        ]
-        assert printed[side][str(i)] == lines, case
-
-
-@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
-def test_positions_are_below_m(path):
-    for (_, m, k, _), rows in cases_of(path).items():
-        assert all(
-            len(row["positions"]) == k and 0 <= min(row["positions"]) and max(row["positions"]) < m
-            for row in rows
-        )
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_vectors(path, sides, tmp_path):
+    cases = list(cases_of(path))
+    assert cases
+    for args, rows in cases:
+        assert all(len(at) == args["k"] and 0 <= min(at) <= max(at) < args["m"] for _, at in rows)
+        write_keys(tmp_path / "keys", [("b", key) for key, _ in rows])
+        lines = [f"positions {i} {' '.join(map(str, at))}" for i, (_, at) in enumerate(rows)]
+        for name, side in sides.items():
+            got = asked(side, "positions", {"keys": tmp_path / "keys"}, **args)
+            assert got == lines, (name, args)

@@ -1,29 +1,44 @@
-"""The same cases and keys given to programs in C, PHP and Python: tests/cross/side.*."""
+"""C, PHP and Python as sides that answer the same requests: the programs of tests/catalogue, also
+for filters with many keys."""
 
-from products import run
+import contextlib
+import os
+import sys
 
+from products import ROOT, compile_c, php_command, phpredis
 
-def tab_separated(cases):
-    """Dicts with a name and what the constructor is given, as lines for the sides."""
-    names = ["name", "home", "scheme", "m", "n", "k", "p", "secret"]
-    return "".join("\t".join(str(case.get(name, "-")) for name in names) + "\n" for case in cases)
+CATALOGUE = ROOT / "tests" / "catalogue"
+sys.path.append(str(CATALOGUE))
 
-
-def packed(keys):
-    """(kind, bytes) pairs as records for the sides."""
-    return b"".join(kind.encode() + len(data).to_bytes(4, "little") + data for kind, data in keys)
-
-
-def by_case(text):
-    """What a side printed: case name -> its lines."""
-    return {part.split("\n", 1)[0]: part.splitlines()[1:] for part in text.split("case ")[1:]}
+from cases import of  # noqa: E402
+from sides import Program, Python  # noqa: E402
 
 
-def run_sides(sides, what, cases, keys, folder):
-    """Side -> case -> lines."""
-    (folder / "cases").write_text(tab_separated(cases))
-    (folder / "keys").write_bytes(packed(keys))
-    return {
-        side: by_case(run([*command, what, folder / "cases", folder / "keys", folder], text=True))
-        for side, command in sides.items()
+@contextlib.contextmanager
+def running(folder):
+    """Side -> what is asked."""
+    program = os.environ.get("CATALOGUE_C") or compile_c(CATALOGUE / "side.c", folder / "side")
+    php, loads = php_command(), phpredis(php_command())
+    sides = {
+        "c": Program([program]),
+        "php": Program([*php, *(loads or []), CATALOGUE / "side.php"]),
+        "py": Python(),
     }
+    sides["php"].clients = bool(loads)
+    yield sides
+    assert {name: side.stop() for name, side in sides.items()} == {"c": 0, "php": 0, "py": 0}
+
+
+def write_keys(path, keys):
+    """(kind, bytes) pairs as records for the sides."""
+    records = (kind.encode() + len(data).to_bytes(4, "little") + data for kind, data in keys)
+    path.write_bytes(b"".join(records))
+
+
+def asked(side, op, paths, **args):
+    """The lines of an answer; paths: arguments that are paths."""
+    given = {name: of(value) for name, value in args.items()}
+    given |= {name: {"p": os.fsencode(path)} for name, path in paths.items()}
+    outcome, text = side.ask(op, given)
+    assert outcome == "ok", text
+    return text.splitlines()
