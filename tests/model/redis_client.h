@@ -6,6 +6,7 @@
 #define REDIS_CLIENT_H
 #include "../../core/bloomfilter_host.h"
 #include "calls.h"
+#include "redis_server.h"
 #include <sys/socket.h>
 
 enum { EPOCH = 2, ARGS = 64, ROUND = 64, BUFFER = 1 << 16 }; /* EPOCH: in seconds */
@@ -60,17 +61,6 @@ static bool writes(const command *c) { return is(c, 0, "EVAL") || is(c, 0, "SETR
 static bool meets(const command *c)
 {
     return !is(c, 0, "ECHO") && (is(c, 0, "EVAL") || !has(c, 1, ":tmp:"));
-}
-
-/* The end of the reply that begins at `at`; NULL: it is not complete. */
-static const char *reply_end(const char *at, const char *end)
-{
-    const char *next = memchr(at, '\n', (size_t)(end - at));
-    if (!next++) return NULL;
-    if (*at == '$' && at[1] != '-') next += atol(at + 1) + 2;
-    if (*at == '*')
-        for (long n = atol(at + 1); next && n > 0; n--) next = reply_end(next, end);
-    return next && next <= end ? next : NULL;
 }
 
 static bool ask(const char *bytes, size_t len, answer *to)

@@ -1,162 +1,75 @@
 /* test_model.c - the promises of DESIGN under every interleaving, on filters of a few words: the
  * very code of the core, not a model of it.  The plain kernels are run through the same checks, to
  * show that the checker finds what is wrong there. */
-#include "../../core/bloomfilter.h"
-#include "check.h"
-#include "model.h"
+#include "calls.h"
 
-typedef struct {
-    int rc[MODEL_THREADS];
-    bool ended[MODEL_THREADS], late[MODEL_THREADS];
-} history; /* late: began when 0 had ended */
-static bf_filter *f;
-static history h;
+enum { SAME, OTHER, THEIRS, OLD };
 static const char *scheme;
 static bool threads;
 static unsigned k;
 
-/* Threads 0 and 1 add `same`; what 2 does is the scenario's. */
-static const char *const key[MODEL_THREADS] = { "same", "same", "other", "same" };
-
-/* A step of its own, ordered with all others of its kind: the beginning or the end of what a check
- * is about. */
-static void model_event(void)
+static void empty(void)
 {
-    static char events;
-    bf_model_step(&events, true);
-}
-
-static void add_(int me)
-{
-    h.rc[me] = bf_add(f, key[me], strlen(key[me]), NULL);
-    model_event();
-    h.ended[me] = true;
-}
-static void test_(int me)
-{
-    model_event();
-    h.late[me] = h.ended[0];
-    h.rc[me] = bf_test(f, "same", 4, NULL);
-}
-static void batch(int me)
-{
-    bf_key keys[] = { { "same", 4 }, { "other", 5 } };
-    h.rc[me] = (int)bf_add_many(f, keys, 2, NULL, NULL);
-}
-static void clear(int me) { h.rc[me] = bf_clear(f, NULL); }
-
-static void fresh(void)
-{
-    bf_close(f);
+    CLOSE(f, copy);
+    copy = NULL;
     f = bf_open(&(bf_spec){ .m = scheme[0] == 'c' ? 64 : 1024,
                     .n = 100,
                     .k = k,
                     .scheme = scheme,
                     .threads = threads },
         NULL);
-    memset(&h, 0, sizeof h);
+}
+static void fresh(void)
+{
+    empty();
+    begin_calls(chosen);
+}
+static void fresh_with_old(void)
+{
+    empty();
+    add_key(f, OLD);
+    begin_calls(chosen);
+}
+static void fresh_with_other(void)
+{
+    empty();
+    bf_close(other);
+    other = bf_copy(f, NULL);
+    add_key(other, THEIRS);
+    begin_calls(chosen);
 }
 
-/* ---- two adders of one key, and one of another ---- */
-static void two_adders(void)
+/* Of the adders of one new key at least one gets "new", and what was added is there. */
+static bool adds_are_right(void)
 {
-    fresh();
-    model_thread_is(0, add_);
-    model_thread_is(1, add_);
+    return no_errors() && what_was_added_is_found() && all_are_there(f) &&
+           somebody_adds_it_as_new(SAME) && somebody_adds_it_as_new(OTHER);
 }
-static void three_adders(void)
-{
-    two_adders();
-    model_thread_is(2, add_);
-}
-static bool somebody_adds_it_as_new(void)
-{
-    return (h.rc[0] == BF_ADDED || h.rc[1] == BF_ADDED) && bf_test(f, "same", 4, NULL) == 1 &&
-           (model.threads < 3 || bf_test(f, "other", 5, NULL) == 1);
-}
-
-/* ---- a tester beside an adder: what was added before the test began is found ---- */
-static void add_and_test(void)
-{
-    fresh();
-    model_thread_is(0, add_);
-    model_thread_is(1, test_);
-    model_thread_is(2, add_);
-}
-static bool what_was_added_is_found(void)
-{
-    return (!h.late[1] || h.rc[1] == 1) && bf_test(f, "same", 4, NULL) == 1;
-}
-
-/* ---- a batch is as its keys ---- */
-static void batches(void)
-{
-    fresh();
-    model_thread_is(0, batch);
-    model_thread_is(1, batch);
-}
-static bool batches_agree(void)
-{
-    return h.rc[0] + h.rc[1] >= 2 && bf_test(f, "same", 4, NULL) == 1 &&
-           bf_test(f, "other", 5, NULL) == 1;
-}
-
-/* ---- clear beside an adder: afterwards the filter is as good as new ---- */
-static void add_and_clear(void)
-{
-    fresh();
-    bf_add(f, "old", 3, NULL);
-    model_thread_is(0, add_);
-    model_thread_is(1, clear);
-}
+/* At most what the adder set is left, and the filter is as good as new. */
 static bool usable_after_clear(void)
 {
     bf_state state;
     bf_get_state(f, &state, NULL);
-    if (h.rc[1] != 0 || state.ones > k) return false; /* at most what the adder set */
-    int again = bf_add(f, "same", 4, NULL);
-    return again >= 0 && bf_test(f, "same", 4, NULL) == 1;
+    return no_errors() && state.ones <= k && add_key(f, SAME) >= 0 && has_key(f, SAME) == 1;
 }
-
-/* ---- whole filters beside adders: nothing is lost by a union, and a copy has what was there when
- * it began ---- */
-static bf_filter *other, *copy;
-static void unite(int me) { h.rc[me] = bf_unite(f, other, NULL); }
-static void take_copy(int me)
-{
-    model_event();
-    h.late[me] = h.ended[0];
-    h.rc[me] = (copy = bf_copy(f, NULL)) ? 0 : BF_ENOMEM;
-}
-static void add_and_unite(void)
-{
-    bf_close(other);
-    fresh();
-    other = bf_copy(f, NULL);
-    bf_add(other, "theirs", 6, NULL);
-    model_thread_is(0, add_);
-    model_thread_is(1, unite);
-}
-static bool both_are_in(void)
-{
-    return h.rc[0] == BF_ADDED && h.rc[1] == 0 && bf_test(f, "same", 4, NULL) == 1 &&
-           bf_test(f, "theirs", 6, NULL) == 1;
-}
-static void add_and_copy(void)
-{
-    bf_close(copy);
-    copy = NULL;
-    fresh();
-    bf_add(f, "old", 3, NULL);
-    model_thread_is(0, add_);
-    model_thread_is(1, take_copy);
-}
+static bool both_are_in(void) { return adds_are_right() && has_key(f, THEIRS) == 1; }
+/* It has what was there when it began. */
 static bool the_copy_is_sound(void)
 {
-    return copy && bf_test(copy, "old", 3, NULL) == 1 &&
-           (!h.late[1] || bf_test(copy, "same", 4, NULL) == 1) &&
-           bf_add(copy, "new", 3, NULL) >= 0 && bf_test(copy, "new", 3, NULL) == 1;
+    return adds_are_right() && copy && has_key(copy, OLD) == 1 &&
+           (!before(0, 0, 1, 0) || has_key(copy, SAME) == 1) && add_key(copy, THEIRS) >= 0 &&
+           has_key(copy, THEIRS) == 1;
 }
+
+static const plan two_adders = { { { ADD, SAME, 0 } }, { { ADD, SAME, 0 } } },
+                  three_adders = { { { ADD, SAME, 0 } }, { { ADD, SAME, 0 } },
+                      { { ADD, OTHER, 0 } } },
+                  add_and_test = { { { ADD, SAME, 0 } }, { { TEST, SAME, 0 } },
+                      { { ADD, OTHER, 0 } } },
+                  batches = { { { ADD_BOTH, 0, 0 } }, { { ADD_BOTH, 0, 0 } } },
+                  add_and_clear = { { { ADD, SAME, 0 } }, { { CLEAR, 0, 0 } } },
+                  add_and_unite = { { { ADD, SAME, 0 } }, { { UNITE, 0, 0 } } },
+                  add_and_copy = { { { ADD, SAME, 0 } }, { { COPY, 0, 0 } } };
 
 /* ---- the scheduler itself: small programs of loads, stores and locks, tried with and without what
  * saves schedules ---- */
@@ -254,52 +167,56 @@ static void one_that_spins(void) { model_thread_is(0, spin); }
 TEST(a_loop_without_end_is_found) { CHECK(!explore(one_that_spins, fine) && model.endless); }
 
 /* ---- all of them ---- */
-static unsigned long long all_schedules;
-static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void), const char *what)
+static const struct {
+    const char *name;
+    const plan *p;
+    unsigned k_most;
+    void (*prepare)(void);
+    bool (*verdict)(void);
+} promises[] = { { "two adders", &two_adders, 4, fresh, adds_are_right },
+    { "three adders", &three_adders, 2, fresh, adds_are_right },
+    { "adders, tester", &add_and_test, 2, fresh, adds_are_right },
+    { "batches", &batches, 2, fresh, adds_are_right },
+    { "adder, clear", &add_and_clear, 2, fresh_with_old, usable_after_clear },
+    { "adder, union", &add_and_unite, 4, fresh_with_other, both_are_in },
+    { "adder, copy", &add_and_copy, 4, fresh_with_old, the_copy_is_sound } };
+
+TEST(promises_in_every_order)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
-    bool all = true;
-    for (int i = 0; i < 3; i++)
-        for (k = 2; k <= k_most; k++) {
-            scheme = schemes[i];
-            threads = true;
-            bool ok = explore(prepare, verdict);
-            all &= ok;
-            all_schedules += model.schedules;
-            printf("     %-9s k=%u %-22s %8llu schedules%s\n", scheme, k, what, model.schedules,
-                ok ? "" : ": BROKEN");
-        }
-    return all;
+    threads = true;
+    for (size_t i = 0; i < COUNT(promises); i++)
+        for (size_t s = 0; s < COUNT(schemes); s++)
+            for (k = 2; k <= promises[i].k_most; k++) {
+                char name[60];
+                scheme = schemes[s];
+                snprintf(name, sizeof name, "%s k=%u %s", scheme, k, promises[i].name);
+                KEPT(name, *promises[i].p, promises[i].prepare, promises[i].verdict);
+            }
 }
-#define PROMISE(k_most, prepare, verdict)                                                          \
-    TEST(verdict##_in_every_order_##prepare) { CHECK(every(k_most, prepare, verdict, #prepare)); }
-PROMISE(4, two_adders, somebody_adds_it_as_new)
-PROMISE(2, three_adders, somebody_adds_it_as_new)
-PROMISE(2, add_and_test, what_was_added_is_found)
-PROMISE(2, batches, batches_agree)
-PROMISE(2, add_and_clear, usable_after_clear)
-PROMISE(4, add_and_unite, both_are_in)
-PROMISE(4, add_and_copy, the_copy_is_sound)
 
 /* ---- what is wrong must be seen.  `classic` alone: a filter of one word, in which all meet ----
  */
-static bool holds(void (*prepare)(void), bool (*verdict)(void), bool atomic)
+/* What DESIGN does not promise: exactly one of two adders being told new. */
+static bool exactly_one(void)
+{
+    return (out[0][0].rc == BF_ADDED) + (out[1][0].rc == BF_ADDED) == 1;
+}
+
+TEST(what_is_wrong_is_found)
 {
     scheme = "classic";
     k = 2;
-    threads = atomic;
-    return explore(prepare, verdict);
+    threads = false; /* plain kernels lose bits */
+    BROKEN(three_adders, fresh, adds_are_right);
+    threads = true;
+    BROKEN(two_adders, fresh, exactly_one);
 }
-
-/* Plain kernels lose bits. */
-TEST(plain_kernels_are_found_wrong) { CHECK(!holds(three_adders, somebody_adds_it_as_new, false)); }
-
-/* What DESIGN does not promise: exactly one of two adders being told new. */
-static bool exactly_one(void) { return (h.rc[0] == BF_ADDED) + (h.rc[1] == BF_ADDED) == 1; }
-TEST(more_than_one_may_add_it_as_new) { CHECK(!holds(two_adders, exactly_one, true)); }
 
 int main(void)
 {
+    static const char *const keys[KEYS] = { "same", "other", "theirs", "old" };
+    for (int key = 0; key < KEYS; key++) snprintf(names[key], sizeof names[key], "%s", keys[key]);
     setenv("BLOOMFILTER_CPU", "portable", 1); /* the vector kernels touch several words in a step */
     run_tests();
     printf("     %llu schedules in all\n", all_schedules);

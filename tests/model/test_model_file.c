@@ -7,10 +7,6 @@
 #include "growing.h"
 #include "one_file.h"
 
-/* Parts of two words are what no constructor makes. */
-bool __wrap_bf_chain_part_possible(const bf_params *, const bf_params *);
-bool __wrap_bf_chain_part_possible(const bf_params *of, const bf_params *part) { return true; }
-
 /* ---- handles ---- */
 
 static bf_filter *again(void)
@@ -67,16 +63,6 @@ static void forgetting(void)
 static bool grown_and_sound(void) { return (f = again()) && growing_promises(); }
 static bool as_before_and_sound(void) { return (f = again()) && forgetting_promises(); }
 
-/* Keys for parts of that size. */
-static void take_keys(unsigned bits)
-{
-    part_bits = bits;
-    bf_filter *g =
-        bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 10 }, NULL);
-    find_keys(g);
-    bf_close(g);
-}
-
 static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
                   two_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
                   add_and_test = { { { ADD, 0, 0 } }, { { TEST, 0, 0 } } },
@@ -86,7 +72,6 @@ static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
 TEST(processes_grow_one_file)
 {
     take_keys(128);
-    part_bits = 128;
     old_epoch = 0;
     for (old_keys = 0; old_keys < 2; old_keys++)
         for (room = 1; room <= 2 - old_keys; room++) {
@@ -133,7 +118,6 @@ static plan p;
 TEST(processes_forget_in_one_file)
 {
     take_keys(512);
-    part_bits = 512;
     parts = 1;
     step = 10;
     old_epoch = THEN - 1;

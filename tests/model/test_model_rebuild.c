@@ -247,11 +247,12 @@ static void those_beside_it(void)
 {
     CHECK(try("adder", rebuilt, rebuilds, adds, NULL));
     CHECK(try("tester", rebuilt, rebuilds, looks, NULL));
-    CHECK(try("adder and tester", rebuilt, rebuilds, adds, looks));
+    if (in_file == counting) /* else as many once more */
+        CHECK(try("adder and tester", rebuilt, rebuilds, adds, looks));
     CHECK(try("batch", rebuilt, rebuilds, adds_a_batch, NULL));
     CHECK(try("two adds", rebuilt, rebuilds, adds_twice, NULL));
     CHECK(try("two batches", rebuilt, rebuilds, adds_batches, NULL));
-    CHECK(try("union", rebuilt, rebuilds, unites, NULL));
+    if (in_file || !counting) CHECK(try("union", rebuilt, rebuilds, unites, NULL));
     CHECK(try("given up, adder", as_it_was, gives_up, adds, NULL));
 }
 TEST(beside_others) { each(those_beside_it); }

@@ -9,14 +9,13 @@
 #include "growing.h"
 #include "redis_client.h"
 #include "redis_filters.h"
+#include <sys/un.h>
 
 enum { BITS = 512, OLD = KEYS - 1 };
 static const char K[] = "K", L[] = "L"; /* the filter; the name that RENAME gives it */
 
 /* ---- filters ---- */
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
-bool __wrap_bf_chain_part_possible(const bf_params *of, const bf_params *part);
-bool __wrap_bf_chain_part_possible(const bf_params *of, const bf_params *part) { return true; }
 int __real_nanosleep(const struct timespec *time, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
 {
@@ -155,6 +154,7 @@ static const plan clear_and_add = { { { ADD, 0, 0 } },
     { { CLEAR, 0, 0 }, { ADD, 1, 0 }, { TEST, 1, 0 } } },
                   clear_and_test = { { { ADD, 0, 0 }, { ADD, 1, 0 } },
                       { { CLEAR, 0, 0 }, { TEST, OLD, 0 } } },
+                  clear_and_append = { { { ADD, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, OLD, 0 } } },
                   two_clears = { { { CLEAR, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, OLD, 0 } } };
 
 /* ---- deletion, re-creation, rename, by commands of Redis ---- */
@@ -170,14 +170,7 @@ static bool knows_of_loss(int t, int i)
         if (out[t][i].rc < 0) return true;
     return false;
 }
-/* The key is in the filter that has this name. */
-static bool is_under(const char *name, int key)
-{
-    bf_filter *there = opened_now(name, false, NULL);
-    const bool has = there && has_key(there, key) == 1;
-    bf_close(there);
-    return has;
-}
+static bool is_in(bf_filter *there, int key) { return there && has_key(there, key) == 1; }
 static bool lost_is_an_error(void)
 {
     EACH_CALL(t, i)
@@ -188,6 +181,8 @@ static bool lost_is_an_error(void)
         if (c->op == CREATE && rc < 0) return false;
         if ((c->op == TEST || c->op == ADD) && rc < 0 && rc != BF_EIO) return false;
     }
+    bf_filter *under_k = opened_now(K, false, NULL), *under_l = opened_now(L, false, NULL);
+    bool right = !plan_has(RENAME) || is_in(under_l, OLD);
     for (int key = 0; key < OLD; key++) {
         bool added = false, failed = false;
         EACH_CALL(t, i) if (adds(&(*doing)[t][i], key))
@@ -195,13 +190,12 @@ static bool lost_is_an_error(void)
             added |= out[t][i].rc >= 0;
             failed |= out[t][i].rc < 0;
         }
-        const bool there = is_under(K, key) || is_under(L, key);
-        if (added && !there && !plan_has(DELETE)) return false;
-        if (failed && !added && there) return false;
+        if (!added && !failed) continue;
+        const bool there = is_in(under_k, key) || is_in(under_l, key);
+        right &= !(added && !there && !plan_has(DELETE)) && !(failed && !added && there);
     }
-    if (plan_has(RENAME) && !is_under(L, OLD)) return false;
-    const long left = rs_number(&redis, "EXISTS %s %s:meta", K, K);
-    return left == (plan_has(CREATE) ? 2 : 0);
+    CLOSE(under_k, under_l);
+    return right && rs_number(&redis, "EXISTS %s %s:meta", K, K) == (plan_has(CREATE) ? 2 : 0);
 }
 static const plan deleted = { { { ADD, 0, 0 } }, { { DELETE, 0, 0 } }, { { TEST, OLD, 0 } } },
                   created = { { { DELETE, 0, 0 }, { CREATE, 0, 0 } },
@@ -219,20 +213,28 @@ static void lose(bf_spec of)
     LOST(deleted);
     LOST(created);
     LOST(created_and_added);
-    LOST(renamed);
-    LOST(renamed_and_created);
+    if (!of.window) { /* there a renamed filter is what a deleted one is */
+        LOST(renamed);
+        LOST(renamed_and_created);
+    }
     KEPT("clear_and_add", clear_and_add, fresh, cleared);
     KEPT("clear_and_test", clear_and_test, fresh, cleared);
     KEPT("two_clears", two_clears, fresh, cleared);
 }
 TEST(a_lost_fixed_filter_is_an_error) { lose(fixed); }
-TEST(a_lost_counting_filter_is_an_error) { lose(counting); }
+TEST(a_lost_counting_filter_is_an_error) /* its marks are those of fixed ones */
+{
+    set_up(counting, 1);
+    LOST(deleted);
+    LOST(created_and_added);
+    KEPT("clear_and_add", clear_and_add, fresh, cleared);
+}
 TEST(a_lost_growing_filter_is_an_error)
 {
     lose((bf_spec){ .n = 2, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2 });
     set_up(growing, 1); /* the add appends a part */
     KEPT("created_and_added, full", created_and_added, fresh, lost_is_an_error);
-    KEPT("clear_and_add, full", clear_and_add, fresh, cleared);
+    KEPT("clear_and_append", clear_and_append, fresh, cleared);
 }
 TEST(a_lost_forgetting_filter_is_an_error) { lose(forgetting); }
 
@@ -255,8 +257,8 @@ static bool counts(void)
 }
 static const plan counted_twice = { { { ADD, 0, 0 }, { ADD, 1, 0 } }, { { ADD, 0, 0 } },
     { { ADD_BOTH, 0, 0 } } },
-                  removed = { { { ADD, 0, 0 }, { REMOVE, 0, 0 } },
-                      { { REMOVE, OLD, 0 }, { ADD, 0, 0 } }, { { REMOVE, OLD, 0 } } },
+                  removed = { { { ADD, 0, 0 }, { REMOVE, 0, 0 } }, { { REMOVE, OLD, 0 } },
+                      { { REMOVE, OLD, 0 } } },
                   removed_and_tested = { { { ADD, 0, 0 } }, { { REMOVE, 0, 0 } },
                       { { ADD, 0, 0 }, { TEST, 0, 0 } } };
 TEST(no_step_of_a_counter_is_lost)
@@ -274,9 +276,9 @@ static bool forgets(void)
     return f && forgetting_promises();
 }
 static const plan turn = { { { ADD, 0, 0 }, { TEST, 0, 0 } },
-    { { TICK, 0, THEN + 1 }, { ADD, 1, 0 } }, { { TEST, OLD, 0 } } },
+    { { TICK, 0, THEN + 1 }, { ADD, 1, 0 }, { TEST, OLD, 0 } } },
                   two_turns = { { { TICK, 0, THEN + 1 }, { ADD, 0, 0 } },
-                      { { TICK, 0, THEN + 2 }, { ADD, 1, 0 } }, { { TEST, OLD, 0 } } },
+                      { { TICK, 0, THEN + 2 }, { ADD, 1, 0 }, { TEST, OLD, 0 } } },
                   skipped = { { { ADD, 0, 0 } }, { { TICK, 0, THEN + 3 }, { ADD, 1, 0 } },
                       { { ADD, 0, 0 }, { TEST, 0, 0 } } },
                   back = { { { TICK, 0, THEN + 1 }, { TICK, 0, THEN } }, { { ADD, 0, 0 } },
@@ -310,7 +312,6 @@ TEST(wrong_protocols_are_found)
     WRONG(MARK_READ_FIRST, created, lost_is_an_error);
     set_up(forgetting, 1);
     WRONG(MARK_WRITTEN_FIRST, both_turn, forgets);
-    WRONG(MARK_READ_FIRST, created, lost_is_an_error);
 }
 
 int main(void)
@@ -321,7 +322,10 @@ int main(void)
     model.place = place;
     another_call = redis_call;
     rs_start(&redis, NULL);
-    line = rs_connect(redis.port);
+    struct sockaddr_un at = { .sun_family = AF_UNIX }; /* faster than TCP */
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/socket", redis.folder);
+    line = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_EQ(connect(line, (struct sockaddr *)&at, sizeof at), 0);
     run_tests();
     printf("     %llu schedules in all\n", all_schedules);
     CLOSE(f, handle[0], handle[1], handle[2]);

@@ -39,20 +39,6 @@ ssize_t __wrap_send(int fd, const void *buf, size_t n, int flags);
 ssize_t __wrap_recv(int fd, void *buf, size_t n, int flags);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int ms);
 
-/* The end of the node that begins there; NULL where it is not all there yet. */
-static const char *reply_end(const char *at, const char *end)
-{
-    const char *line = memchr(at, '\n', (size_t)(end - at));
-    if (!line++) return NULL;
-    if (*at == '$' && at[1] != '-') {
-        line += atol(at + 1) + 2;
-        return line <= end ? line : NULL;
-    }
-    if (*at == '*')
-        for (long n = atol(at + 1); line && n > 0; n--) line = reply_end(line, end);
-    return line;
-}
-
 /* Node number *n, in the order of their beginnings; counts down. */
 static bool reply_find(const char *at, const char *end, size_t *n, reply_node *found)
 {

@@ -77,6 +77,20 @@ static size_t rs_line(int fd, char *line, size_t cap)
     return n;
 }
 
+/* The end of the reply, or the member of one, that begins there; NULL: it is not complete. */
+static inline const char *reply_end(const char *at, const char *end)
+{
+    const char *line = memchr(at, '\n', (size_t)(end - at));
+    if (!line++) return NULL;
+    if (*at == '$' && at[1] != '-') {
+        line += atol(at + 1) + 2;
+        return line <= end ? line : NULL;
+    }
+    if (*at == '*')
+        for (long n = atol(at + 1); line && n > 0; n--) line = reply_end(line, end);
+    return line;
+}
+
 static char *rs_reply(int fd, size_t *len)
 {
     static char text[1 << 20];
