@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "redis_filters.h"
-#include <sys/sysinfo.h>
+#include "redis_host_client.h"
 
 TEST(a_user_without_the_right)
 {
@@ -40,8 +40,6 @@ TEST(other_clients_read_and_write_the_bits)
     CHECK_EQ(bf_add(f, "theirs", 6, &e), BF_PRESENT);
     CHECK_HAS(rs_command(&redis, "HGET shared:meta scheme"), "classic");
     CHECK_HAS(rs_command(&redis, "HGET shared:meta m"), "50000");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"),
-        rs_number(&redis, "EXISTS shared shared:meta ro ro:meta row row:meta"));
     bf_close(f);
 }
 
@@ -96,87 +94,116 @@ TEST(by_unix_socket_database_and_key)
     bf_close(f);
 }
 
-/* ---- sets, copies, bytes ---- */
-static void sets_and_copies(const bf_spec *spec, const char *key)
+/* ---- whole filters ---- */
+static host_client socket_ = { .port = &redis.port };
+static const bf_redis_client a_client = {
+    .exchange = host_exchange, .name = "the test's client", .ctx = &socket_
+};
+static const struct {
+    const char *key, *string; /* string: one that has bits */
+    bf_spec spec;
+    bool client;
+} wholes[] = { { "w", "w", { .m = 9001, .k = 5 }, false },
+    { "w", "w", { .m = 8 << 20, .k = 5 }, false },
+    { "{tag}w", "{tag}w", { .m = (8 << 20) + 1, .k = 5 }, false },
+    { "w", "w", { .m = 40000001, .k = 3, .scheme = "classic" }, true },
+    { "w", "w", { .m = 200000000, .k = 4, .scheme = "block" }, false },
+    { "w", "w:1", { .m = 60000, .k = 5, .shards = 3 }, false },
+    { "w", "w", { .m = 6001, .k = 5, .scheme = "classic", .counting = true }, false },
+    { "w", "w:2", { .m = 9001, .k = 5, .shards = 3, .counting = true, .cache = true }, false } };
+enum { ROWS = COUNT(wholes) };
+
+static void same_image(bf_filter *a, bf_filter *b, bool counting)
 {
     char path[] = "/tmp/bf-redis-XXXXXX";
-    bf_state st, want;
-    bf_filter *far = numbers(opened(*spec, key, "", __LINE__), 0, 100),
-              *near = numbers(bf_open(spec, &e), 50, 150), *c, *both = bf_open(spec, &e);
-    numbers(both, 0, 150);
-    CHECK((c = bf_copy(far, &e)) != NULL);
-    CHECK_EQ(bf_equal(c, far, &e), 1);
-    CHECK_EQ(bf_get_state(far, &st, &e), 0);
-    CHECK_EQ(bf_get_state(c, &want, &e), 0);
-    CHECK(st.ones == want.ones && st.count == want.count && st.fpr == want.fpr);
-    const bf_info i = info_of(far);
-    uint8_t *bytes = malloc(i.image_bytes), *bytes2 = malloc(i.image_bytes);
-    CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
-    CHECK_EQ(bf_to_bytes(c, bytes2, i.image_bytes, &e), 0);
-    CHECK(!memcmp(bytes, bytes2, i.image_bytes));
-    int fd = mkstemp(path);
-    close(fd);
-    CHECK_EQ(bf_save(far, path, &e), 0);
-    bf_filter *loaded = bf_load(path, NULL, &e);
-    CHECK(loaded && bf_equal(loaded, far, &e) == 1);
+    const bf_info i = info_of(a);
+    bf_state x, y;
+    CHECK(bf_get_state(a, &x, &e) == 0 && bf_get_state(b, &y, &e) == 0);
+    CHECK(x.ones == y.ones && x.count == y.count && x.fpr == y.fpr);
+    uint8_t *bytes = malloc(i.image_bytes), *other = malloc(i.image_bytes);
+    CHECK(bf_to_bytes(a, bytes, i.image_bytes, &e) == 0 &&
+          bf_to_bytes(b, other, i.image_bytes, &e) == 0 && !memcmp(bytes, other, i.image_bytes));
+    const uint64_t at = i.bitset_bytes / i.shards - 5; /* the end, or across a border */
+    CHECK(bf_read_bits(a, at, bytes, 5, &e) == 0 && bf_read_bits(b, at, other, 5, &e) == 0 &&
+          !memcmp(bytes, other, 5));
+    free(bytes);
+    free(other);
+    close(mkstemp(path));
+    CHECK_EQ(bf_save(a, path, &e), 0);
+    bf_filter *loaded = bf_load(path, &(bf_spec){ .counting = counting }, &e);
+    CHECK(loaded && bf_equal(loaded, a, &e) == 1);
     bf_close(loaded);
     unlink(path);
-    rs_command(&redis, "PEXPIRE %s 500000", key);
-    CHECK_EQ(bf_unite(c, far, &e), 0); /* memory |= Redis */
-    CHECK_EQ(bf_unite(near, far, &e), 0);
-    CHECK_EQ(bf_equal(near, both, &e), 1);
-    CHECK_EQ(bf_intersect(near, far, &e), 0);
-    CHECK_EQ(bf_equal(near, far, &e), 1);
-    rs_command(&redis, "PEXPIRE %s 500000", key);
-    bf_filter *few = numbers(bf_open(spec, &e), 30, 60),
-              *seen = opened((bf_spec){ 0 }, key, "", __LINE__);
-    CHECK(
-        bf_intersect(near, few, &e) == 0 && bf_intersect(far, few, &e) == 0); /* Redis &= memory */
-    CHECK_EQ(bf_equal(far, near, &e), 1);
-    CHECK_EQ(bf_equal(seen, far, &e), 1); /* another handle follows the new mark */
-    CHECK(missing(seen, 30, 60) == 0 && missing(seen, 0, 30) > 0);
-    CLOSE(few, seen);
-    CHECK(rs_number(&redis, "PTTL %s", key) > 400000 &&
-          rs_number(&redis, "STRLEN %s", key) == (long)((i.m + 31) / 32 * 4 + 4));
-    CHECK_EQ(bf_unite(far, both, &e), 0); /* Redis |= memory */
-    CHECK_EQ(bf_equal(far, both, &e), 1);
-    CHECK_EQ(missing(far, 0, 150), 0);
-    CHECK(rs_number(&redis, "PTTL %s", key) > 400000);
-    CHECK_EQ(bf_clear(far, &e), 0);
-    CHECK(rs_number(&redis, "PTTL %s", key) > 400000);
-    CHECK_EQ(bf_get_state(far, &st, &e), 0);
-    CHECK_EQ(st.ones, 0);
-    CHECK_EQ(missing(far, 0, 10), 10);
-    CHECK_EQ(bf_expire(far, 1000, &e), 0);
-    CHECK(rs_number(&redis, "PTTL %s", key) > 900000 &&
-          rs_number(&redis, "PTTL %s:meta", key) > 900000);
-    double left;
-    CHECK(bf_expires_in(far, &left, &e) == 0 && left > 900 && left <= 1000.1);
-    rs_command(&redis, "EXPIRE %s 500", key);
-    CHECK(bf_expires_in(far, &left, &e) == 0 && left > 400 && left <= 500.1);
-    CHECK(bf_expires_in(near, &left, &e) == 0 && left == 0);
-    CHECK_EQ(bf_expire(far, 0, &e), 0);
-    CHECK(rs_number(&redis, "PTTL %s", key) == -1 && rs_number(&redis, "PTTL %s:meta", key) == -1);
-    CHECK(bf_expires_in(far, &left, &e) == 0 && left == 0);
-    CHECK_EQ(bf_expire(far, -1, &e), BF_EINVAL);
-    CHECK_EQ(bf_expire(near, 1, &e), BF_ENOTSUP);
-    CHECK_EQ(bf_delete(far, &e), 0);
-    CHECK_EQ(rs_number(&redis, "EXISTS %s %s:meta", key, key), 0);
-    CHECK_EQ(bf_delete(far, &e), BF_EIO);
-    CHECK_EQ(bf_delete(near, &e), BF_ENOTSUP);
-    free(bytes);
-    free(bytes2);
-    CLOSE(far, near, both, c);
 }
 
-TEST(sets_of_every_size)
+/* All of its strings, and their hashes, end then. */
+static void expires(bf_filter *far, const char *string)
 {
+    double left;
+    CHECK_EQ(bf_expire(far, 1000, &e), 0);
+    CHECK(rs_number(&redis, "PTTL %s", string) > 900000 &&
+          rs_number(&redis, "PTTL %s:meta", string) > 900000);
+    CHECK(bf_expires_in(far, &left, &e) == 0 && left > 900 && left <= 1000.1);
+    if (!strchr(string, ':')) { /* else the other shards live longer */
+        rs_command(&redis, "EXPIRE %s 500", string);
+        CHECK(bf_expires_in(far, &left, &e) == 0 && left > 400 && left <= 500.1);
+    }
+    CHECK_EQ(bf_expire(far, 0, &e), 0);
+    CHECK(rs_number(&redis, "PTTL %s", string) == -1 &&
+          rs_number(&redis, "PTTL %s:meta", string) == -1);
+    CHECK(bf_expires_in(far, &left, &e) == 0 && left == 0 && bf_expire(far, -1, &e) == BF_EINVAL);
+}
+
+/* Sums, unions and what else is for all: like memory's, seen by another handle, and the bits keep
+ * their time to live. */
+static void whole(size_t row)
+{
+    bf_spec spec = wholes[row].spec, there = { .must_exist = true, .counting = spec.counting };
+    const char *key = wholes[row].key, *string = wholes[row].string;
+    const bool client = wholes[row].client;
+    const uint64_t shards = spec.shards ? spec.shards : 1;
     rs_command(&redis, "FLUSHALL");
-    sets_and_copies(&(bf_spec){ .m = 9001, .k = 5 }, "small");
-    sets_and_copies(&(bf_spec){ .m = 8 << 20, .k = 5 }, "mib");
-    sets_and_copies(&(bf_spec){ .m = (8 << 20) + 1, .k = 5 }, "{tag}mib1");
-    sets_and_copies(&(bf_spec){ .m = 200000000, .k = 4, .scheme = "block" }, "large");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no temporary key is left */
+    bf_filter *seen, *copy, *plain, *far = NULL;
+    if (client) {
+        bf_spec by = spec;
+        by.redis_client = &a_client;
+        by.key = key;
+        far = opened(by, NULL, "", __LINE__);
+    } else
+        far = opened(spec, key, "", __LINE__);
+    seen = opened(there, key, "", __LINE__);
+    spec.cache = false;
+    bf_filter *near = numbers(bf_open(&spec, &e), 50, 150),
+              *few = numbers(bf_open(&spec, &e), 30, 60),
+              *both = numbers(numbers(bf_open(&spec, &e), 0, 100), 50, 150);
+    numbers(far, 0, 100);
+    CHECK((copy = bf_copy(far, &e)) && bf_equal(copy, far, &e) == 1);
+    CHECK((plain = bf_to_plain(far, &e)) && missing(plain, 0, 100) == 0);
+    CHECK(bf_subset(far, both, &e) == 1 && bf_subset(both, far, &e) == 0);
+    same_image(far, copy, spec.counting);
+    rs_command(&redis, "PEXPIRE %s 500000", string);
+    CHECK(bf_unite(near, far, &e) == 0 && bf_equal(near, both, &e) == 1); /* memory |= Redis */
+    if (!spec.counting) CHECK(bf_intersect(near, far, &e) == 0 && bf_equal(near, far, &e) == 1);
+    CHECK_EQ(bf_intersect(far, few, &e), spec.counting ? BF_ENOTSUP : 0);
+    if (!spec.counting) CHECK(missing(seen, 30, 60) == 0 && missing(seen, 0, 30) > 0);
+    CHECK_EQ(bf_rebuild_end(far, few, &e), 0);
+    CHECK(bf_equal(seen, few, &e) == 1 && bf_equal(far, few, &e) == 1);
+    CHECK_EQ(bf_clear(far, &e), 0);
+    CHECK(missing(seen, 0, 60) == 60 && bf_unite(far, both, &e) == 0); /* Redis |= memory */
+    CHECK(bf_equal(seen, both, &e) == 1 && missing(far, 0, 150) == 0);
+    CHECK(rs_number(&redis, "PTTL %s", string) > 400000);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), shards > 1 ? 2 * shards + 1 : 2); /* no temporary key */
+    expires(far, string);
+    CHECK_EQ(bf_delete(far, &e), 0);
+    CHECK(rs_number(&redis, "DBSIZE") == 0 && bf_delete(far, &e) == BF_EIO);
+    double left;
+    CHECK(bf_delete(near, &e) == BF_ENOTSUP && bf_expire(near, 1, &e) == BF_ENOTSUP);
+    CHECK(bf_expires_in(near, &left, &e) == 0 && left == 0);
+    CLOSE(seen, copy, plain, far, near, few, both);
+}
+TEST(whole_filters)
+{
+    for (size_t row = 0; row < ROWS; row++) whole(row);
 }
 
 TEST(between_two_filters_in_redis)
@@ -227,44 +254,6 @@ TEST(cleared_or_made_anew_by_another)
     CLOSE(a, b, c, near);
 }
 
-TEST(the_largest_key_and_past_it)
-{
-    struct sysinfo i;
-    bool room = sysinfo(&i) == 0 &&
-                (uint64_t)i.totalram * i.mem_unit > UINT64_C(3) << 30; /* it takes half a GiB */
-    bf_filter *f =
-        !room ? NULL
-              : opened((bf_spec){ .m = (UINT64_C(1) << 32) - 64, .k = 3, .scheme = "classic" },
-                    "huge", "&timeout=20", __LINE__);
-    if (f) {
-        CHECK_EQ(rs_number(&redis, "STRLEN huge"), (1L << 29) - 4);
-        numbers(f, 0, 100);
-        CHECK_EQ(missing(f, 0, 100), 0);
-        CHECK_EQ(missing(f, 100, 200), 100);
-        CHECK_EQ(bf_delete(f, &e), 0);
-    }
-    bf_close(f);
-    bf_spec spec = {
-        .m = (UINT64_C(1) << 32) - 63, .k = 3, .shards = 1, .storage = rs_url(&redis, "huge", "")
-    };
-    CHECK_NO_FILTER(bf_open(&spec, &e), BF_EINVAL, "pass more shards");
-    spec = (bf_spec){ .m = (UINT64_C(1) << 32) + 1,
-        .k = 7,
-        .scheme = "php-mt",
-        .storage = rs_url(&redis, "huge", "") };
-    CHECK(!bf_open(&spec, &e));
-    CHECK_HAS(e.msg, "use a scheme with shards");
-    spec = (bf_spec){
-        .m = (UINT64_C(1) << 32) - 63, .k = 3, .storage = rs_url(&redis, "huge", "")
-    }; /* not said: as many as it takes */
-    CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 2 && spec.m == UINT64_C(1) << 32);
-    spec = (bf_spec){
-        .m = BF_M_MAX, .k = 3, .scheme = "block", .storage = rs_url(&redis, "huge", "")
-    };
-    CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 512 && spec.m == BF_M_MAX);
-    CHECK_EQ(rs_number(&redis, "EXISTS huge huge:meta"), 0);
-}
-
 /* ---- several at once ---- */
 static void *thread_adds(void *f)
 {
@@ -291,41 +280,6 @@ TEST(threads_share_a_handle)
     bf_close(f);
 }
 
-TEST(a_child_has_its_own_connection)
-{
-    bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "fork", "", __LINE__);
-    bf_add(f, "before", 6, &e);
-    long before = rs_number(&redis, "DBSIZE");
-    pid_t child[2];
-    for (int c = 0; c < 2; c++)
-        if ((child[c] = fork()) == 0) {
-            int bad = 0;
-            for (unsigned i = 0; i < 500; i++) {
-                char t[32];
-                size_t n = (size_t)sprintf(t, "c%d-%u", c, i);
-                bad += bf_add(f, t, n, NULL) < 0;
-                bad += bf_test(f, t, n, NULL) != 1;
-                bad += bf_test(f, "before", 6, NULL) != 1;
-            }
-            bf_close(f);
-            _exit(bad != 0);
-        }
-    int bad = 0, status;
-    for (unsigned i = 0; i < 500; i++) {
-        char t[32];
-        size_t n = (size_t)sprintf(t, "p-%u", i);
-        bad += bf_add(f, t, n, &e) < 0;
-        bad += bf_test(f, t, n, &e) != 1;
-    }
-    for (int c = 0; c < 2; c++) {
-        waitpid(child[c], &status, 0);
-        CHECK_EQ(status, 0);
-    }
-    CHECK_EQ(bad, 0);
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), before);
-    bf_close(f);
-}
-
 TEST(keyed)
 {
     static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
@@ -345,34 +299,6 @@ TEST(keyed)
         &e));
     CHECK_HAS(e.msg, "another secret");
     CHECK_EQ(rs_number(&redis, "HLEN keyed:meta"), 10);
-}
-
-TEST(foreign_bitmaps)
-{
-    rs_command(&redis, "DEL old");
-    bf_spec spec = { .m = 10000, .k = 4, .scheme = "classic", .must_exist = true };
-    bf_filter *here =
-        numbers(bf_open(&(bf_spec){ .m = 10000, .k = 4, .scheme = "classic" }, &e), 0, 100);
-    uint64_t pos[4];
-    for (unsigned i = 0; i < 100; i++) {
-        char t[16];
-        bf_hashcode(here, t, (size_t)sprintf(t, "n%u", i), pos, 4, &e);
-        for (int j = 0; j < 4; j++)
-            rs_command(&redis, "SETBIT old %llu 1", (unsigned long long)pos[j]);
-    }
-    long len = rs_number(&redis, "STRLEN old");
-    CHECK(!bf_open(&(bf_spec){ .m = 10000, .k = 4, .storage = rs_url(&redis, "old", "") }, &e));
-    CHECK_HAS(e.msg, "not our filter");
-    bf_filter *f = opened(spec, "old", "", __LINE__);
-    if (f) {
-        CHECK_EQ(missing(f, 0, 100), 0);
-        CHECK_EQ(bf_equal(f, here, &e), 1);
-        CHECK_EQ(rs_number(&redis, "STRLEN old"), len);
-        CHECK_EQ(rs_number(&redis, "EXISTS old:meta"), 0);
-        CHECK_EQ(bf_add(f, "n0", 2, &e), BF_PRESENT);
-        CHECK_EQ(bf_clear(f, &e), BF_ENOTSUP);
-    }
-    CLOSE(f, here);
 }
 
 int main(void) { return main_with_redis(&redis); }

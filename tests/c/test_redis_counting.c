@@ -1,43 +1,27 @@
-/* test_redis_counting.c - counters in Redis: a multiset, what other clients see, sets, several
- * removers, lost keys, a server without BITFIELD_RO.  It starts its own server.  About
- * core/redis/batch.c, core/redis/bitfield.c, core/redis/scripts.c. */
+/* test_redis_counting.c - counters in Redis: a multiset, what other clients see, what a cache may
+ * know of them, a clear in the middle of a batch.  Every call as in memory: test_redis_as_memory.c;
+ * whole filters: test_redis.c; lost ones: test_redis_other_clients.c.  Its own server.  About
+ * core/redis/batch.c, core/redis/bitfield.c, core/redis/scripts.c, core/redis/cache.c. */
 #define _GNU_SOURCE
-#include "../../core/sets/sets.h"
-#include "check.h"
+#include "redis_filters.h"
 #include "native.h"
 #include "oracle_counting.h"
-#include "redis_server.h"
-
-static server redis;
-static bf_error e;
-
-static bf_filter *open_(bf_spec spec, const char *key)
-{
-    spec.storage = rs_url(&redis, key, "");
-    spec.counting = true;
-    bf_filter *f = bf_open(&spec, &e);
-    if (!f) FAILED("%s: %s\n", key, e.msg);
-    return f;
-}
 
 TEST(a_multiset)
 {
     for (size_t s = 0; native_scheme(s); s++) {
-        bf_filter *f =
-            open_((bf_spec){ .n = 4000, .p = 1e-8, .scheme = native_scheme(s) }, native_scheme(s));
-        if (f) {
-            oc_multiset(f, SHORT(48000, 18000), 500, 3);
-            bf_clear(f, &e);
-            oc_multiset(f, 2000, 1, 4);
-        }
+        bf_filter *f = OPEN(
+            native_scheme(s), .n = 4000, .p = 1e-8, .scheme = native_scheme(s), .counting = true);
+        oc_multiset(f, SHORT(8000, 4000), 500, 3);
+        bf_clear(f, &e);
+        oc_multiset(f, 1000, 1, 4);
         bf_close(f);
     }
 }
 
-/* ---- what others see ---- */
 TEST(other_clients_count_too)
 {
-    bf_filter *f = open_((bf_spec){ .m = 5000, .k = 4, .scheme = "classic" }, "shared");
+    bf_filter *f = OPEN("shared", .m = 5000, .k = 4, .scheme = "classic", .counting = true), *g;
     uint64_t pos[4];
     for (int i = 0; i < 3; i++) bf_add(f, "mine", 4, &e);
     bf_hashcode(f, "mine", 4, pos, 4, &e);
@@ -51,140 +35,134 @@ TEST(other_clients_count_too)
     for (int i = 0; i < 20; i++) CHECK_EQ(bf_remove(f, "mine", 4, &e), 1);
     CHECK_EQ(bf_count_of(f, "mine", 4, &e), 15);
     CHECK_HAS(rs_command(&redis, "HGET shared:meta cell_bits"), "4");
-    bf_close(f);
-    CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e),
-        BF_EMISMATCH, "is a counting filter, asked for a plain one");
-    bf_close(bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = rs_url(&redis, "plain", "") }, &e));
-    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "plain", ""), .counting = true }, &e) &&
-          e.code == BF_EMISMATCH);
+    CHECK((g = OPEN("shared", .read_only = true, .counting = true)) &&
+          bf_count_of(g, "mine", 4, &e) == 15 && bf_remove(g, "mine", 4, &e) == BF_ENOTSUP);
+    CLOSE(f, g);
+}
+
+TEST(refused)
+{
+    static const struct {
+        bf_spec spec;
+        const char *key;
+        int code;
+    } rows[] = { { { .must_exist = true }, "shared", BF_EMISMATCH },
+        { { .must_exist = true, .counting = true }, "plain", BF_EMISMATCH },
+        { { .m = 10, .k = 2, .scheme = "classic", .must_exist = true, .counting = true }, "old",
+            BF_ENOTSUP },
+        { { .m = UINT64_C(1) << 31, .k = 2, .shards = 1, .counting = true }, "k", BF_EINVAL },
+        { { .m = UINT64_C(1) << 32, .k = 3, .shards = 2, .counting = true }, "k", BF_EINVAL },
+        { { .n = 100, .p = 0.01, .scheme = "redisson", .counting = true }, "k", BF_ENOTSUP } };
+    bf_close(OPEN("plain", .m = 100, .k = 2));
     rs_command(&redis, "SET old abcdef");
-    CHECK(!bf_open(&(bf_spec){ .m = 10,
-                       .k = 2,
-                       .scheme = "classic",
-                       .must_exist = true,
-                       .storage = rs_url(&redis, "old", ""),
-                       .counting = true },
-              &e) &&
-          e.code == BF_ENOTSUP);
-    CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = UINT64_C(1) << 31,
-                                .k = 2,
-                                .shards = 1,
-                                .storage = rs_url(&redis, "huge", ""),
-                                .counting = true },
-                        &e),
-        BF_EINVAL, "1073741808");
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_EQ(code_of(rows[i].spec, rows[i].key), rows[i].code);
+    CHECK_EQ(rs_number(&redis, "EXISTS k k:0 {k}:config"), 0);
+    static const uint64_t cut[][2] = { { UINT64_C(1) << 31, 4 }, { UINT64_C(1) << 30, 2 },
+        { 1073741808, 0 } }; /* what one key cannot hold is cut by itself */
+    for (size_t i = 0; i < COUNT(cut); i++) {
+        bf_spec spec = { .m = cut[i][0], .k = 3, .counting = true, .storage = "redis://h?key=k" };
+        CHECK(bf_plan(&spec, &e) == 0 && spec.m == cut[i][0] && (spec.shards & ~1u) == cut[i][1]);
+    }
 }
 
-TEST(sets_and_copies)
+/* Lua takes no more than 8000 values at once. */
+TEST(very_many_positions)
 {
-    bf_spec spec = { .m = 6001, .k = 5, .scheme = "classic", .counting = true };
-    bf_filter *a = open_(spec, "a"), *b = open_(spec, "b"), *x = bf_open(&spec, &e),
-              *y = bf_open(&spec, &e), *plain, *copy;
-    for (unsigned i = 0; i < 3000; i++) {
-        unsigned v = i % 800;
-        bf_add(i % 3 ? x : y, &v, sizeof v, &e);
-    }
-    CHECK(bf_unite(a, x, &e) == 0 && bf_unite(b, y, &e) == 0 && bf_equal(a, x, &e) == 1 &&
-          bf_equal(b, y, &e) == 1);
-    CHECK(bf_unite(a, b, &e) == 0 && bf_unite(x, y, &e) == 0 && bf_equal(a, x, &e) == 1);
-    CHECK(bf_subset(b, a, &e) == 1 && bf_subset(a, b, &e) == 0 && bf_subset(b, x, &e) == 1 &&
-          bf_intersect(y, a, &e) == 0 && bf_equal(y, b, &e) == 1);
-    CHECK((copy = bf_copy(a, &e)) && bf_equal(copy, x, &e) == 1);
-    CHECK((plain = bf_to_plain(a, &e)) && !plain->bitmap.g.counting);
-    bf_state s, t;
-    CHECK(bf_get_state(a, &s, &e) == 0 && bf_get_state(plain, &t, &e) == 0 && s.ones == t.ones &&
-          s.count == t.count);
-    uint64_t wait;
-    CHECK_EQ(bf_saturated(a, &wait, &e), s.fill > 0.5);
-    CHECK(bf_clear(a, &e) == 0 && bf_get_state(a, &s, &e) == 0 && s.ones == 0);
-    unsigned v = 5;
-    CHECK(bf_add(a, &v, sizeof v, &e) == 1 && bf_remove(a, &v, sizeof v, &e) == 1);
-    for (bf_filter **f = (bf_filter *[]){ a, b, x, y, plain, copy, NULL }; *f; f++) bf_close(*f);
-}
-
-/* ---- several at once ---- */
-TEST(many_removers)
-{
-    enum { WORKERS = 4, KEYS = 400 };
-    int pipes[2], sum = 0, one;
-    bf_filter *f = open_((bf_spec){ .n = 20000, .p = 1e-7, .scheme = "block2" }, "race");
-    for (unsigned i = 0; i < KEYS; i++) {
-        char t[16];
-        bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e);
-    }
-    if (pipe(pipes)) return;
-    pid_t child[WORKERS];
-    for (int w = 0; w < WORKERS; w++)
-        if ((child[w] = fork()) == 0) {
-            int mine = 0;
-            for (unsigned i = 0; i < KEYS; i++) {
-                char t[16], own[32];
-                size_t n = (size_t)sprintf(own, "w%d-%u", w, i);
-                mine += bf_remove(f, t, (size_t)sprintf(t, "r%u", i), NULL);
-                if (bf_add(f, own, n, NULL) < 0 || bf_test(f, own, n, NULL) != 1 ||
-                    bf_remove(f, own, n, NULL) != 1)
-                    mine += 100000;
-            }
-            _exit(write(pipes[1], &mine, sizeof mine) != sizeof mine);
-        }
-    for (int w = 0; w < WORKERS; w++)
-        if (read(pipes[0], &one, sizeof one) == sizeof one) sum += one;
-    for (int w = 0; w < WORKERS; w++) waitpid(child[w], NULL, 0);
-    CHECK_EQ(sum, KEYS);
     bf_state s;
+    bf_filter *f = OPEN("k", .m = 90000, .k = 4096, .scheme = "classic", .counting = true);
+    CHECK(bf_add(f, "x", 1, &e) == 1 && bf_add(f, "y", 1, &e) == 1 && bf_add(f, "x", 1, &e) == 0);
+    CHECK(bf_remove(f, "x", 1, &e) == 1 && bf_remove(f, "z", 1, &e) == 0 &&
+          bf_count_of(f, "x", 1, &e) == 1 && bf_count_of(f, "y", 1, &e) == 1);
+    CHECK(bf_remove(f, "y", 1, &e) == 1 && bf_remove(f, "x", 1, &e) == 1);
     CHECK(bf_get_state(f, &s, &e) == 0 && s.ones == 0);
     bf_close(f);
 }
 
-/* ---- faults ---- */
-TEST(lost_keys_are_errors)
+/* Somebody clears it between the scripts of one batch: what was not removed is asked again. */
+TEST(cleared_meanwhile)
 {
-    bf_spec spec = { .m = 4096, .k = 6, .scheme = "block" };
-    bf_filter *f = open_(spec, "lost"), *g;
-    bf_key keys[3] = { { "x", 1 }, { "y", 1 }, { "z", 1 } };
-    bf_add(f, "x", 1, &e);
-    rs_command(&redis, "DEL lost");
-    for (int i = 0; i < 6; i++) {
-        int64_t rc = i == 0   ? bf_test(f, "x", 1, &e)
-                     : i == 1 ? bf_count_of(f, "x", 1, &e)
-                     : i == 2 ? bf_remove(f, "x", 1, &e)
-                     : i == 3 ? bf_add(f, "x", 1, &e)
-                     : i == 4 ? bf_add_many(f, keys, 3, NULL, &e)
-                              : bf_remove_many(f, keys, 3, NULL, &e);
-        CHECK_EQ(rc, BF_EIO);
-        CHECK_HAS(e.msg, "is lost");
-        CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0); /* no stub stays */
-    }
-    g = open_(spec, "lost"); /* re-created: followed */
-    CHECK(bf_add(g, "y", 1, &e) == 1 && bf_test(f, "y", 1, &e) == 1 &&
-          bf_remove(f, "y", 1, &e) == 1 && bf_remove(f, "x", 1, &e) == 0);
-    CHECK(bf_clear(g, &e) == 0 && bf_remove(f, "y", 1, &e) == 0 && bf_add(f, "y", 1, &e) == 1 &&
-          bf_count_of(g, "y", 1, &e) == 1);
-    CHECK(bf_clear(g, &e) == 0 && bf_count_of(f, "y", 1, &e) == 0);
-    bf_close(g);
-    rs_command(&redis, "DEL lost lost:meta");
-    bf_close(bf_open(
-        &(bf_spec){ .m = 4096, .k = 6, .scheme = "block", .storage = rs_url(&redis, "lost", "") },
-        &e));
-    CHECK_EQ(bf_remove(f, "x", 1, &e), BF_EMISMATCH); /* a plain one now */
-    bf_close(f);
-    f = open_(spec, "stopped");
-    bf_add(f, "x", 1, &e);
-    rs_stop(&redis, SIGKILL);
-    CHECK(bf_remove(f, "x", 1, &e) == BF_EIO && bf_add(f, "x", 1, &e) == BF_EIO &&
-          bf_count_of(f, "x", 1, &e) == BF_EIO);
-    rs_resume(&redis);
-    CHECK_REFUSED(bf_remove(f, "x", 1, &e), BF_EIO, "is lost");
-    bf_close(f);
+    enum { KEYS = 200 };
+    static uint8_t each[KEYS];
+    bf_key keys[KEYS];
+    char text[KEYS][8];
+    bf_filter *f = numbers(OPEN("c", .m = 90000, .k = 4, .counting = true), 0, KEYS),
+              *other = OPEN("c", .counting = true);
+    for (int i = 0; i < KEYS; i++)
+        keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%d", i) };
+    CHECK_EQ(bf_clear(other, &e), 0);
+    numbers(other, 100, 150);
+    CHECK_EQ(bf_remove_many(f, keys, KEYS, each, &e), 50);
+    for (int i = 0; i < KEYS; i++) CHECK_EQ(each[i], i >= 100 && i < 150);
+    CLOSE(f, other);
 }
 
-TEST(read_only_handles)
+/* ---- cache ---- */
+TEST(cache_spares_tests_alone)
 {
-    bf_filter *f = open_((bf_spec){ .m = 4096, .k = 6 }, "ro"), *g;
-    bf_add(f, "x", 1, &e);
-    CHECK((g = open_((bf_spec){ .read_only = true }, "ro")) && bf_count_of(g, "x", 1, &e) == 1 &&
-          bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
-    CLOSE(f, g);
+    for (unsigned shards = 1; shards <= 3; shards += 2) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = numbers(OPEN("t", .m = 600000, .k = 6, .shards = shards, .counting = true,
+                                   .cache = true, .cache_max_age = 1e6),
+            0, 50);
+        long before = commands();
+        CHECK_EQ(missing(f, 0, 50), 0);
+        CHECK_EQ(commands(), before); /* no trip */
+        numbers(f, 0, 50);
+        CHECK(commands() >= before + 50);         /* an add counts */
+        CHECK_EQ(bf_count_of(f, "n7", 2, &e), 2); /* a count is asked */
+        CHECK_EQ(bf_remove(f, "n7", 2, &e), 1);
+        before = commands();
+        CHECK_EQ(bf_test(f, "n7", 2, &e), 1); /* dropped: asked again */
+        CHECK(commands() > before);
+        CHECK_EQ(bf_remove(f, "n7", 2, &e), 1);
+        CHECK(bf_test(f, "n7", 2, &e) == 0 && bf_count_of(f, "n7", 2, &e) == 0);
+        CHECK_EQ(missing(f, 0, 7) + missing(f, 8, 50), 0);
+        bf_close(f);
+    }
+}
+
+/* What others remove may seem present for cache_max_age, however busy the handle is meanwhile. */
+TEST(others_remove)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = numbers(OPEN("o", .m = 600000, .k = 6, .shards = 3, .counting = true,
+                               .cache = true, .cache_max_age = 0.1),
+                  0, 50),
+              *known = OPEN("o", .counting = true, .cache = true, .cache_max_age = 1e6),
+              *other = OPEN("o", .counting = true);
+    CHECK_EQ(missing(known, 0, 50), 0);
+    CHECK_EQ(bf_remove(other, "n3", 2, &e), 1);
+    const double until = rs_now() + 0.12;
+    while (rs_now() < until) CHECK_EQ(missing(f, 1000, 1010), 10); /* trips to all shards */
+    CHECK_EQ(bf_test(f, "n3", 2, &e), 0);
+    CHECK_EQ(bf_test(known, "n3", 2, &e), 1); /* as was asked for, */
+    CHECK_EQ(bf_count_of(known, "n3", 2, &e), 0);
+    CHECK_EQ(bf_test(known, "n3", 2, &e), 0); /* until a trip says what is so */
+    CHECK(bf_remove(other, "n4", 2, &e) == 1 && bf_clear(other, &e) == 0);
+    CHECK_EQ(missing(known, 1000, 1040), 40); /* a new mark, as for bits */
+    CHECK_EQ(missing(known, 0, 50), 50);
+    CHECK_EQ(missing(f, 0, 50), 50);
+    CLOSE(f, known, other);
+}
+
+/* A change whose end is not known leaves nothing known of the key. */
+TEST(no_replica_in_time)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *g = OPEN("g", .n = 100, .p = 1e-6, .grow = 2, .wait_replicas = 1, .timeout = 0.5);
+    CHECK_REFUSED(bf_add(g, "x", 1, &e), BF_EIO, "added, but only 0 of wait_replicas=1");
+    CHECK(bf_test(g, "x", 1, &e) == 1 && bf_test(g, "y", 1, &e) == 0);
+    bf_close(g);
+    bf_filter *f = numbers(OPEN("f", .m = 60000, .k = 6, .counting = true, .cache = true,
+                               .cache_max_age = 1e6, .wait_replicas = 1, .timeout = 0.5),
+        0, 2);
+    CHECK_REFUSED(bf_remove(f, "n1", 2, &e), BF_EIO, "removed, but only 0 of wait_replicas=1");
+    CHECK_EQ(bf_test(f, "n1", 2, &e), 0);
+    CHECK_REFUSED(bf_add(f, "n1", 2, &e), BF_EIO, "added, but only 0 of wait_replicas=1");
+    CHECK_EQ(bf_test(f, "n1", 2, &e), 1);
+    CHECK_EQ(bf_count_of(f, "n1", 2, &e), 1);
+    bf_close(f);
 }
 
 int main(void) { return main_with_redis(&redis); }
