@@ -18,6 +18,7 @@ typedef struct {
     bool cut;    /* the connection ends there */
     bool every;  /* at all later round trips, too */
     bool resent; /* what reads is sent again, and nobody notices */
+    bool unseen; /* another handle exchanges the bits for the same ones, and nobody notices */
 } disturbance;
 
 static struct {
@@ -97,6 +98,7 @@ static inline void judge_answer(void)
             !strstr(e.msg, "cannot tell what was"))
             sweep_wrong("it does not say that it may be done");
         if (one_key && !says_what_is_lost()) sweep_wrong("an error that does not say what is lost");
+        if (sweep.by->unseen && !has_none(rc)) sweep_wrong("an error");
         return;
     }
     bool strict = false;
@@ -191,7 +193,8 @@ static inline void judge_changed(void)
 static inline bool disturb(const disturbance *by, long trip, size_t node)
 {
     world *w = sweep.w;
-    if (by->leaves != THE_SAME && (!world_make(w) || !(sweep.other = world_open(w, false)))) {
+    if ((by->leaves != THE_SAME || by->unseen) &&
+        (!world_make(w) || !(sweep.other = world_open(w, false)))) {
         sweep_wrong("cannot be made");
         return false;
     }

@@ -42,8 +42,6 @@ static world worlds[] = {
       .cache_max_age = 1e6 } },
     { .name = "counting", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .m = 9000, .k = 4, .scheme = "classic", .counting = true } },
-    { .name = "counting lines", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
-      .spec = { .m = 9216, .k = 4, .scheme = "block", .counting = true } },
     { .name = "counting shards", .key = "{w}", .part = "{w}:0", .part_meta = "{w}:0:meta",
       .meta = "{w}::meta", .spec = { .m = 9000, .k = 4, .shards = 2, .counting = true,
       .cache = true, .cache_max_age = 1e6 } },
