@@ -175,28 +175,19 @@ TEST(each_key_in_every_order)
 }
 
 /* ---- a companion hash that is gone ---- */
-static void opens_as_lost(bf_spec spec, const char *key, int line)
-{
-    spec.storage = rs_url(&redis, key, "");
-    e = (bf_error){ 0 };
-    bf_filter *f = bf_open(&spec, &e);
-    if (f && spec.clock) bf_test(f, "n1", 2, &e); /* its parts are looked for when they are asked */
-    if ((f && !spec.clock) || e.code != BF_EIO || !strstr(e.msg, "is lost"))
-        FAILED("line %d: %s\n", line, e.msg);
-    bf_close(f);
-}
-
-/* Nobody who adds or grows leaves a hash of one field, and whoever opens hears of a loss. */
+/* Nobody who adds, clears or grows leaves a hash of one field, and whoever opens hears of a loss.
+ */
 TEST(no_stub_of_a_companion)
 {
-    const bf_spec grows = { .n = 12, .p = 1e-4, .grow = 2 }, any = { .must_exist = true };
-    bf_filter *f = NULL;
+    const bf_spec grows = { .n = 12, .p = 1e-4, .grow = 2 }, any = { .must_exist = true },
+                  shards = { .m = 9000, .k = 3, .shards = 3 };
     for (int forgets = 0; forgets < 2; forgets++) {
         rs_command(&redis, "FLUSHALL");
         world_time = 1e6;
-        f = forgets ? OPEN("g", .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock)
-                    : OPEN("g", .n = 12, .p = 1e-4, .grow = 2);
-        numbers(f, 0, 4);
+        bf_filter *f = numbers(
+            forgets ? OPEN("g", .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock)
+                    : opened(grows, "g", "", __LINE__),
+            0, 4);
         rs_command(&redis, "DEL g:meta");
         world_time += 10;
         CHECK_REFUSED(bf_add(f, "n4", 2, &e), BF_EIO, "is lost");
@@ -207,58 +198,17 @@ TEST(no_stub_of_a_companion)
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
         bf_close(f);
     }
-    rs_command(&redis, "SET g precious");
-    CHECK_EQ(code_of(grows, "g"), BF_EFORMAT);
-    CHECK(!strcmp(rs_command(&redis, "GET g"), "precious"));
-
-    bf_filter *twin = numbers(bf_open(&(bf_spec){ .m = 9000, .k = 3 }, &e), 0, 5);
-    f = numbers(OPEN("c", .m = 9000, .k = 3), 0, 3);
+    bf_filter *twin = numbers(bf_open(&(bf_spec){ .m = 9000, .k = 3 }, &e), 0, 5),
+              *f = numbers(OPEN("c", .m = 9000, .k = 3), 0, 3);
     rs_command(&redis, "DEL c:meta");
     CHECK(bf_clear(f, &e) == 0 && rs_number(&redis, "EXISTS c:meta") == 0);
     CHECK(bf_rebuild_end(f, twin, &e) == 0 && bf_intersect(f, twin, &e) == 0);
     CHECK(rs_number(&redis, "EXISTS c:meta") == 0 && missing(f, 0, 5) == 0);
     CLOSE(f, twin);
-
-    bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
+    bf_close(opened(shards, "s", "", __LINE__));
     rs_command(&redis, "DEL s:1:meta");
-    opens_as_lost(any, "s", __LINE__);
-    opens_as_lost((bf_spec){ .m = 9000, .k = 3, .shards = 3 }, "s", __LINE__);
-}
-
-/* ---- while a handle is opened and adds ---- */
-/* Before one of its round trips the filter is deleted and another one constructed there, with the
- * same or with other parameters.  Its key must not get into that one, and what is told after that
- * to be in must be in. */
-static unsigned other_n;
-static bf_filter *constructed;
-static void deletes_and_constructs(void)
-{
-    rs_command(&redis, "DEL stop stop:meta");
-    constructed = OPEN("stop", .n = other_n, .p = 1e-4, .window = 40000, .parts = 4);
-}
-
-static bool deleted_once(long trip)
-{
-    rs_command(&redis, "FLUSHALL");
-    bf_close(OPEN("stop", .n = 100, .p = 1e-4, .window = 40000, .parts = 4));
-    constructed = NULL;
-    trips.before = deletes_and_constructs;
-    trips_begin(trip);
-    bf_filter *f = OPEN("stop", .must_exist = true);
-    const int rc = f ? bf_add(f, "child", 5, &e) : e.code;
-    trips_stop();
-    if (constructed &&
-        (bf_add(constructed, "parent", 6, &e) != 1 || bf_test(constructed, "parent", 6, &e) != 1 ||
-            (rc >= 0 && bf_test(constructed, "child", 5, &e) != 1)))
-        FAILED("n=%u, at round trip %ld: %d, %s\n", other_n, trip, rc, e.msg);
-    CLOSE(f, constructed);
-    return trips.happened;
-}
-
-TEST(another_is_constructed_meanwhile)
-{
-    for (other_n = 100; other_n <= 300; other_n += 200)
-        for (long trip = 1; deleted_once(trip); trip++) CHECK(trip < 30);
+    CHECK_REFUSED(code_of(any, "s"), BF_EIO, "is lost");
+    CHECK_REFUSED(code_of(shards, "s"), BF_EIO, "is lost");
 }
 
 /* The bits and their mark are there, so a handle that is open is right and goes on; but nobody else

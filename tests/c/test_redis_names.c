@@ -1,9 +1,9 @@
 /* test_redis_names.c - two filters whose names in Redis can collide: every kind of filter under
  * every name that can be derived from another's, in both orders, on one server, as in a cluster,
- * and one of them so and the other so; and a filter that takes the name of one that was half
- * deleted.  The oracle is DEBUG DIGEST, the server's own checksum over all keys: a filter that is
- * refused has changed nothing, and one that was made, used and deleted has left nothing and taken
- * nothing.  It starts its own server.  About core/redis/meta.c. */
+ * and one of them so and the other so; and shards that are left over from another filter.  The
+ * oracle is DEBUG DIGEST, the server's own checksum over all keys: a filter that is refused has
+ * changed nothing, and one that was made, used and deleted has left nothing and taken nothing.  Its
+ * own server.  About core/redis/meta.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "redis_host_client.h"
@@ -202,71 +202,6 @@ TEST(one_in_a_cluster)
     beside_each_other();
     how = PLAIN;
     cluster = false;
-}
-
-/* ---- in the place of one that was half deleted ---- */
-static bool is_text(const char *reply, const char *text) { return reply && !strcmp(reply, text); }
-
-/* Some of its keys are left, as after a kill in the middle of delete(), or an eviction; which of
- * them, the bits of `left` say. */
-static unsigned delete_half(unsigned left)
-{
-    unsigned n = 0;
-    char keys[32][40];
-    char *list = strdup(rs_command(&redis, "EVAL "
-                                           "\"return "
-                                           "table.concat(redis.call('KEYS','*'),'~')\" 0"));
-    for (char *at = strtok(list, "~"); at && n < 32; at = strtok(NULL, "~"))
-        snprintf(keys[n++], sizeof *keys, "%s", at);
-    for (unsigned i = 0; i < n; i++)
-        if (!(left >> i & 1)) rs_command(&redis, "DEL %s", keys[i]);
-    free(list);
-    return n;
-}
-
-static void one_takes_the_place(int kind, const bf_spec *next, unsigned left)
-{
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *a = make("s", kind, 0, A_KEYS);
-    if (!expect(a != NULL, "not made")) return;
-    delete_half(left);
-    const bool all_gone = is_text(rs_command(&redis, "DBSIZE"), ":0");
-    bf_filter *b = open_as(*next, "s");
-    if (!b) {
-        expect(e.code < 0 && *e.msg && !all_gone, "no reason");
-        bf_close(a);
-        return;
-    }
-    const bf_info i = info_of(b);
-    for (unsigned k = 1000; k < 1000 + B_KEYS; k++) { /* an error, or it is in */
-        char t[16];
-        const size_t len = (size_t)sprintf(t, "n%u", k);
-        expect(bf_add(b, t, len, &e) < 0 || bf_test(b, t, len, &e) != 0, "a key is absent");
-    }
-    unsigned old = 0;
-    for (unsigned k = 0; k < A_KEYS; k++) {
-        char t[16];
-        old += bf_test(b, t, (size_t)sprintf(t, "n%u", k), &e) == 1;
-    }
-    expect(!i.created || next->shards || old < 5, "it has keys of the one before");
-    CLOSE(b, a);
-}
-
-TEST(in_the_place_of_half_a_filter)
-{
-    static const bf_spec next[] = { { .m = 4000, .k = 5, .scheme = "classic" },
-        { .m = 6000, .k = 5, .shards = 2 }, { .m = 6000, .k = 4, .shards = 2 },
-        { .m = 12000, .k = 5, .shards = 4 }, { .n = 20, .p = 1e-4, .grow = 2 },
-        { .n = 30, .p = 1e-3, .grow = 2 },
-        { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment },
-        { .n = 60, .p = 1e-3, .window = 40, .parts = 4, .clock = at_a_moment } };
-    for (int kind = 0; kind < KINDS; kind++)
-        for (size_t n = 0; n < COUNT(next); n++)
-            for (unsigned left = 0; left < 64; left += SHORT(3, 13)) {
-                snprintf(
-                    now_at, sizeof now_at, "%s, then row %zu, left %u", kinds[kind].name, n, left);
-                one_takes_the_place(kind, next + n, left);
-            }
 }
 
 /* A part of the filter that had the name is never taken for one of the filter that has it. */

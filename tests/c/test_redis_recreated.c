@@ -17,29 +17,22 @@ static bool created(const bf_filter *f)
 TEST(who_made_it)
 {
     char file[64] = "/tmp/bf-created-XXXXXX";
+    bf_filter *all[6];
     close(mkstemp(file));
     unlink(file);
-    static const bf_spec near[] = { { .m = 1000, .k = 3 }, { .n = 100, .p = 0.01, .grow = 2 },
-        { .n = 100, .p = 0.01, .window = 60 }, { .m = 1000, .k = 3, .counting = true },
-        { .m = 9000, .k = 3, .shards = 3 } };
-    for (size_t i = 0; i < COUNT(near); i++) {
-        bf_info info;
-        bf_spec there = near[i];
-        there.storage = file;
-        bf_filter *f = bf_open(near + i, &e), *c = bf_copy(f, &e), *g = bf_open(&there, &e),
-                  *h = bf_open(&there, &e);
-        CHECK(created(f) && !created(c) && created(g) && !created(h));
-        bf_get_info(f, &info);
-        void *bytes = malloc(info.image_bytes);
-        CHECK_EQ(bf_to_bytes(f, bytes, info.image_bytes, &e), 0);
-        bf_filter *b = bf_from_bytes(bytes, info.image_bytes, NULL, &e),
-                  *l = bf_load(file, NULL, &e);
-        CHECK(b && !created(b) && l && !created(l));
-        free(bytes);
-        bf_filter *all[] = { f, c, g, h, b, l };
-        for (size_t j = 0; j < 6; j++) bf_close(all[j]);
-        unlink(file);
-    }
+    all[0] = bf_open(&(bf_spec){ .m = 1000, .k = 3 }, &e);
+    all[1] = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = file }, &e);
+    all[2] = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = file }, &e);
+    all[3] = bf_copy(all[0], &e);
+    all[4] = bf_load(file, NULL, &e);
+    const bf_info i = info_of(all[0]);
+    void *bytes = malloc(i.image_bytes);
+    CHECK_EQ(bf_to_bytes(all[0], bytes, i.image_bytes, &e), 0);
+    all[5] = bf_from_bytes(bytes, i.image_bytes, NULL, &e);
+    free(bytes);
+    for (int j = 0; j < 6; j++) CHECK(all[j] && created(all[j]) == (j < 2));
+    for (int j = 0; j < 6; j++) bf_close(all[j]);
+    unlink(file);
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (!world_make(w)) continue;
         CHECK_EQ(created(w->f), !w->foreign);
@@ -82,30 +75,6 @@ TEST(caches)
     g = OPEN("c", 0);
     CHECK(g && bf_add(f, "x", 1, &e) == 1 && bf_test(g, "x", 1, &e) == 1);
     CLOSE(f, g);
-}
-
-TEST(cleared_and_rebuilt_are_no_error)
-{
-    for (unsigned shards = 1; shards <= 3; shards += 2) {
-        rs_command(&redis, "FLUSHALL");
-        bf_filter *f = OPEN("q", .m = 30000, .k = 5, .shards = shards), *g = OPEN("q", 0),
-                  *near = numbers(
-                      bf_open(&(bf_spec){ .m = 30000, .k = 5, .shards = shards }, &e), 0, 50);
-        numbers(f, 0, 20);
-        for (int round = 0; round < 3; round++) {
-            CHECK(bf_clear(g, &e) == 0 && missing(f, 0, 20) == 20 && bf_add(f, "n1", 2, &e) == 1);
-            CHECK(bf_rebuild_end(g, near, &e) == 0 && missing(f, 0, 50) == 0 &&
-                  bf_add(f, "n1", 2, &e) == 0);
-            CHECK(bf_intersect(g, near, &e) == 0 && missing(f, 0, 50) == 0);
-        }
-        bf_filter *h = OPEN("q", 0);
-        CHECK(h && missing(h, 0, 50) == 0);
-        rs_command(&redis, "FLUSHALL");
-        bf_close(OPEN("q", .m = 30000, .k = 5, .shards = shards));
-        CHECK(bf_clear(h, &e) == BF_EIO && says_recreated(BF_EIO) && bf_clear(h, &e) == 0);
-        CHECK(says_recreated(bf_test(f, "n1", 2, &e)) && bf_test(f, "n1", 2, &e) == 0);
-        CLOSE(f, g, h, near);
-    }
 }
 
 /* A version that notes no birth: followed in silence, as it always was; what this version
@@ -190,31 +159,11 @@ TEST(parts_of_before)
     bf_close(f);
 }
 
-/* ---- creators that race ---- */
+/* ---- creators of several kinds ---- */
 static const bf_spec kinds[] = { { .m = 40000, .k = 4 }, { .n = 100, .p = 0.01, .grow = 2 },
     { .m = 9000, .k = 4, .counting = true, .scheme = "classic" },
     { .n = 100, .p = 0.01, .window = 60 }, { .m = 90000, .k = 4, .shards = 3 } };
 enum { KINDS = COUNT(kinds) };
-
-/* What is there is whole, of the kind of the winners, and every loser was told. */
-static void settle(const int *rc, int round)
-{
-    int winner = -1;
-    for (int w = 0; w < KINDS; w++) {
-        if (rc[w] == 0 && winner >= 0)
-            FAILED("round %d: kinds %d and %d both have it\n", round, winner, w);
-        if (rc[w] == 0)
-            winner = w;
-        else if (rc[w] != BF_EMISMATCH && rc[w] != BF_EFORMAT && rc[w] != BF_ENOTSUP)
-            FAILED("round %d: kind %d: %d\n", round, w, rc[w]);
-    }
-    CHECK(winner >= 0);
-    if (winner < 0) return;
-    bf_filter *f = opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
-    if (!f || missing(f, 0, 30))
-        FAILED("round %d: kind %d is not whole: %s\n", round, winner, e.msg);
-    bf_close(f);
-}
 
 /* The first look finds the part lost; the filter is then created again. */
 TEST(no_error_is_left_by_success)
@@ -227,47 +176,6 @@ TEST(no_error_is_left_by_success)
     bf_filter *f = opened(spec, "k", "", __LINE__);
     CHECK(e.code == 0 && !*e.msg);
     bf_close(f);
-}
-
-TEST(racing_kinds)
-{
-    for (int round = 0; round < 40; round++) {
-        pid_t child[KINDS];
-        int rc[KINDS], gate[2];
-        rs_command(&redis, "FLUSHALL");
-        if (round % 2) {
-            bf_close(OPEN("race", .m = 777, .k = 2));
-            rs_command(&redis, "DEL race");
-        } /* over one that was lost */
-        if (pipe(gate)) return;
-        for (int w = 0; w < KINDS; w++)
-            if ((child[w] = fork()) == 0) {
-                char c;
-                bf_spec spec = kinds[w];
-                spec.storage = rs_url(&redis, "race", "");
-                close(gate[1]);
-                if (read(gate[0], &c, 1) < 0) _exit(99);
-                e = (bf_error){ 0 };
-                bf_filter *f = bf_open(&spec, &e);
-                if (f) {
-                    numbers(f, 0, 30);
-                    bf_close(f);
-                }
-                _exit(f ? 0 : -e.code);
-            }
-        close(gate[0]);
-        close(gate[1]);
-        for (int w = 0; w < KINDS; w++) {
-            int status;
-            waitpid(child[w], &status, 0);
-            rc[w] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99;
-        }
-        if (round % 2) {
-            for (int w = 0; w < KINDS; w++)
-                if (rc[w] == BF_EIO) rc[w] = BF_EMISMATCH;
-        } /* kinds of parts do not take a lost one's name */
-        settle(rc, round);
-    }
 }
 
 /* One is in the middle of it while another makes its own there. */
