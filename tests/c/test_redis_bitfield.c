@@ -1,6 +1,6 @@
 /* test_redis_bitfield.c - a batch that looks at many keys of a short string reads all of it by one
  * command, its mark included.  What is answered is what memory answers, on both sides of the size
- * where that begins; what is lost is an error.  Its own server.  About core/redis/bitfield.c. */
+ * where that begins.  Its own server.  About core/redis/bitfield.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 
@@ -68,25 +68,6 @@ TEST(as_in_memory_in_one_command)
     }
 }
 
-TEST(counts_too)
-{
-    const bf_spec spec = { .m = 9000, .k = 5, .scheme = "classic", .counting = true };
-    uint8_t a[BATCH], b[BATCH];
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *f = opened(spec, "w", "", __LINE__), *near = bf_open(&spec, &e);
-    if (!f || !near) return;
-    for (unsigned n = 20; n <= BATCH; n *= 3) {
-        CHECK(bf_add_many(f, some('n', 0, n), n, NULL, &e) >= 0);
-        CHECK(bf_add_many(near, keys, n, NULL, &e) >= 0);
-    }
-    rs_command(&redis, "CONFIG RESETSTAT");
-    CHECK_EQ(bf_count_many(f, some('n', 0, BATCH), BATCH, a, &e),
-        bf_count_many(near, keys, BATCH, b, &e));
-    CHECK_EQ(calls("getrange"), 1);
-    CHECK(!memcmp(a, b, BATCH) && a[0] >= 4);
-    CLOSE(f, near);
-}
-
 /* Twice what the commands and their replies have: 2 * 35 bytes a position, or 2 * (72 + 64) a line.
  */
 TEST(a_long_string_is_not_read)
@@ -120,60 +101,6 @@ TEST(never_more_than_a_step)
     bf_filter *f = opened(spec, "w", "", __LINE__);
     CHECK_EQ(sent(f, "bitfield_ro", BATCH), BATCH);
     bf_close(f);
-}
-
-TEST(what_is_lost_is_an_error)
-{
-    static const char *const how[] = { "DEL w", "SET w x", "SETRANGE w 2504 abcd", "FLUSHALL",
-        "RENAME w elsewhere" };
-    for (int i = 0; i < 5; i++) {
-        rs_command(&redis, "FLUSHALL");
-        bf_filter *f = OPEN("w", .m = 20011, .k = 7, .scheme = "classic");
-        CHECK_EQ(bf_add_many(f, some('n', 0, BATCH), BATCH, NULL, &e), BATCH);
-        CHECK_EQ(bf_test_many(f, keys, BATCH, NULL, &e), BATCH); /* its bytes are in a buffer now */
-        rs_command(&redis, "%s", how[i]);
-        CHECK_REFUSED(bf_test_many(f, some('n', 0, BATCH), BATCH, NULL, &e), BF_EIO, "is lost");
-        bf_close(f);
-    }
-}
-
-TEST(what_is_cleared_is_followed)
-{
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *f = OPEN("w", .m = 20011, .k = 7, .scheme = "classic"), *other = OPEN("w", 0);
-    CHECK_EQ(bf_add_many(f, some('n', 0, BATCH), BATCH, NULL, &e), BATCH);
-    CHECK_EQ(bf_clear(other, &e), 0);
-    CHECK_EQ(bf_test_many(f, some('n', 0, BATCH), BATCH, NULL, &e), 0);
-    CHECK_EQ(bf_add_many(other, some('n', 0, BATCH), BATCH, NULL, &e), BATCH);
-    CHECK_EQ(bf_test_many(f, some('n', 0, BATCH), BATCH, NULL, &e), BATCH);
-    CLOSE(other, f);
-}
-
-/* Bits of other systems: what the string lacks is 0, and there is no mark. */
-TEST(foreign_bitmaps)
-{
-    const bf_spec spec = { .m = 20011, .k = 7, .scheme = "classic" };
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *near = bf_open(&spec, &e);
-    CHECK_EQ(bf_add_many(near, some('n', 0, 3), 3, NULL, &e), 3);
-    for (unsigned i = 0; i < 3; i++) {
-        uint64_t pos[7];
-        CHECK_EQ(bf_hashcode(near, text[i], keys[i].len, pos, 7, &e), 7);
-        for (int j = 0; j < 7; j++)
-            rs_command(&redis, "SETBIT theirs %llu 1", (unsigned long long)pos[j]);
-    }
-    bf_filter *f = OPEN("theirs", .m = 20011, .k = 7, .scheme = "classic", .must_exist = true);
-    if (!f) return;
-    same_answers(f, near);
-    CHECK_EQ(sent(f, "getrange", BATCH), 1);
-    bf_close(f);
-    f = OPEN("r", .n = 1000, .p = 0.01, .scheme = "redisson");
-    CHECK_EQ(bf_add_many(f, some('n', 0, 100), 100, NULL, &e), 100);
-    CHECK_EQ(sent(f, "getrange", 100), 1);
-    CHECK_EQ(calls("hmget"), 1);
-    rs_command(&redis, "DEL {r}:config");
-    CHECK_EQ(bf_test_many(f, some('n', 0, 100), 100, NULL, &e), BF_EIO);
-    CLOSE(f, near);
 }
 
 int main(void) { return main_with_redis(&redis); }

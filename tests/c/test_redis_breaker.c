@@ -3,14 +3,10 @@
  * children of a fork.  No check measures time: where "immediately" is meant, a call that waits
  * would wait for ever.  About core/redis/breaker.c. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
-#include "check.h"
-#include "optional.h"
+#include "redis_filters.h"
 #include "redis_proxy.h"
 #include <sys/un.h>
 
-static server redis;
-static bf_error e;
 static const char SILENT[] = "did not answer";
 
 /* 0, or the code of the error, whose sentence is in e. */
@@ -245,17 +241,12 @@ TEST(refused_values)
     static const char *const urls[] = { "redis://h?key=k&retry_after=-1",
         "redis://h?key=k&retry_after=x", "redis://h?key=k&retry_after=86401",
         "redis://h?key=k&retry_after=" };
+    static const double wrong[] = { -0.5, -2, 86401, NAN };
     for (size_t i = 0; i < COUNT(urls); i++) {
         CHECK_EQ(try_url(urls[i], (bf_spec){ 0 }), BF_EINVAL);
-        CHECK_HAS(e.msg, "retry_after= must be 0 to 86400 seconds");
-    }
-    const double wrong[] = { -0.5, -2, 86401, 0.0 / 0.0 };
-    for (size_t i = 0; i < COUNT(wrong); i++) {
         CHECK_EQ(try_url("redis://h?key=k", (bf_spec){ .retry_after = wrong[i] }), BF_EINVAL);
-        CHECK_HAS(e.msg, "retry_after must be 0 to 86400 seconds");
     }
     CHECK_EQ(try_url(NULL, (bf_spec){ .retry_after = 1 }), BF_EINVAL);
-    CHECK_HAS(e.msg, "no Redis is given");
 }
 
 int main(void) { return main_with_redis(&redis); }

@@ -1,5 +1,5 @@
 /* test_redis_edges.c - filters in Redis at their edges: odd names, companion hashes that are
- * damaged field by field, forks in the middle of a round trip, bitmaps that take several.  Its own
+ * damaged field by field, forks in the middle of a round trip, very long ones.  Its own
  * server. About core/redis/meta.c, core/redis/bitmap.c. */
 /* wraps: send recv poll */
 #define _GNU_SOURCE
@@ -50,76 +50,60 @@ TEST(keys_with_braces)
 }
 
 /* ---- what is refused ---- */
-static int never(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
-{
-    return 1;
-}
-
 TEST(refusals)
 {
-    const bf_client none = { 0 }, fails = { .apply = never };
-    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &none }, &e) && e.code == BF_EINVAL &&
-          strstr(e.msg, "apply callback, got NULL"));
-    bf_filter *unwilling = bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &fails }, &e);
-    CHECK(bf_test(unwilling, "x", 1, &e) == BF_EHOST && bf_add(unwilling, "x", 1, &e) == BF_EHOST);
-    bf_close(unwilling);
-    bf_redis_client host = { .exchange = host_exchange, .ctx = &world_socket };
     static const char secret[17] = "0123456789abcdef";
+    const bf_spec large = { .n = 1 << 30, .p = 1e-6, .grow = 2 };
+    const struct {
+        bf_spec spec;
+        const char *key;
+        int code;
+    } rows[] = { { { .n = 1000, .p = 0.01, .scheme = "redisson", .cache = true }, "none",
+                     BF_ENOTSUP },
+        { { .n = 1 << 30, .p = 1e-6, .window = 60, .parts = 1 }, "none", BF_EINVAL },
+        { { .m = UINT64_C(1) << 34, .k = 3, .shards = 2 }, "none", BF_EINVAL },
+        { { .m = (UINT64_C(1) << 32) - 63, .k = 3, .shards = 1 }, "none", BF_EINVAL },
+        { { .m = 1000, .k = 3, .read_only = true }, "none", BF_ENOENT },
+        { { .m = 1000, .k = 3, .shards = 2, .read_only = true }, "none", BF_ENOENT },
+        { { .m = 1000, .k = 3, .scheme = "classic", .shards = 2, .must_exist = true }, "foreign",
+            BF_ENOTSUP },
+        { { .m = 1000, .k = 3, .must_exist = true }, "foreign", BF_EFORMAT },
+        { { .scheme = "classic", .must_exist = true }, "foreign", BF_EINVAL },
+        { { .m = 1000, .scheme = "gozero", .read_only = true, .secret = secret, .secret_len = 16 },
+            "foreign", BF_EINVAL },
+        { { .m = 1000, .scheme = "gozero", .read_only = true }, "foreign", 0 },
+        { { .m = 100, .k = 2, .redis_client = &world_host, .key = "k", .timeout = 1 }, NULL,
+            BF_EINVAL },
+        { { .m = 100, .k = 2, .redis_client = &world_host, .key = "" }, NULL, BF_EINVAL },
+        { { .m = 100, .k = 2, .redis_client = &world_host }, NULL, BF_EINVAL } };
     rs_command(&redis, "FLUSHALL");
-    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .redis_client = &host, .key = "k", .timeout = 1 },
-              &e) &&
-          strstr(e.msg, "has its own"));
-    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .redis_client = &host, .key = "" }, &e) &&
-          strstr(e.msg, "needs key"));
-    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .redis_client = &host }, &e) &&
-          strstr(e.msg, "needs key"));
+    rs_command(&redis, "SETBIT foreign 7 1");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (rows[i].key)
+            CHECK_EQ(code_of(rows[i].spec, rows[i].key), rows[i].code);
+        else
+            CHECK(!bf_open(&rows[i].spec, &e) && e.code == rows[i].code);
+    }
+    CHECK_REFUSED(
+        code_of(large, "none"), BF_EINVAL, "1 part of m=37235670528 bits do not fit one Redis key");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
+}
+
+/* The names of clients that have none, and of one of a cluster. */
+TEST(clients)
+{
+    bf_redis_client host = { .exchange = host_exchange, .ctx = &world_socket };
+    rs_command(&redis, "FLUSHALL");
     bf_filter *f = bf_open(&(bf_spec){ .m = 100, .k = 2, .redis_client = &host, .key = "k" }, &e);
     rs_command(&redis, "DEL k k:meta");
-    CHECK(bf_test(f, "x", 1, &e) == BF_EIO && strstr(e.msg, "Redis key k at the client's server"));
+    CHECK_REFUSED(bf_test(f, "x", 1, &e), BF_EIO, "Redis key k at the client's server");
     bf_close(f);
-    host.cluster = true;
-    f = bf_open(&(bf_spec){ .m = 900,
-                    .k = 2,
-                    .redis_client = &host,
-                    .key = "{c}",
-                    .wait_replicas = 1,
-                    .shards = 3 },
-        &e);
+    bf_spec spec = { .m = 900, .k = 2, .key = "{c}", .wait_replicas = 1, .shards = 3 };
+    spec.redis_client = &world_cluster;
+    f = bf_open(&spec, &e);
     CHECK(f && bf_test(f, "x", 1, &e) == 0);
-    CHECK(bf_add(f, "x", 1, &e) == BF_EIO && strstr(e.msg, "only 0 of wait_replicas=1"));
+    CHECK_REFUSED(bf_add(f, "x", 1, &e), BF_EIO, "only 0 of wait_replicas=1");
     bf_close(f);
-    host.cluster = false;
-    CHECK_EQ(code_of((bf_spec){ .n = 1000, .p = 0.01, .scheme = "redisson", .cache = true }, "r"),
-        BF_ENOTSUP);
-    CHECK_EQ(code_of((bf_spec){ .n = 1 << 30, .p = 1e-6, .window = 60, .parts = 1 }, "forgets2"),
-        BF_EINVAL);
-    CHECK_HAS(e.msg, "2 parts of m=35530448896 bits do not fit one Redis key");
-    CHECK_REFUSED(code_of((bf_spec){ .n = 1 << 30, .p = 1e-6, .grow = 2 }, "grows2"), BF_EINVAL,
-        "1 part of m=37235670528 bits do not fit one Redis key");
-    CHECK_REFUSED(code_of((bf_spec){ .m = UINT64_C(1) << 34, .k = 3, .shards = 2 }, "large"),
-        BF_EINVAL, "are too many for 2 Redis keys of at most");
-    rs_command(&redis, "SETBIT foreign 7 1");
-    CHECK_EQ(
-        code_of(
-            (bf_spec){ .m = 1000, .k = 3, .scheme = "classic", .shards = 2, .must_exist = true },
-            "foreign"),
-        BF_ENOTSUP);
-    CHECK_EQ(code_of((bf_spec){ .m = 1000, .k = 3, .must_exist = true }, "foreign"), BF_EFORMAT);
-    CHECK_EQ(code_of((bf_spec){ .scheme = "classic", .must_exist = true }, "foreign"), BF_EINVAL);
-    CHECK_EQ(code_of((bf_spec){ .m = 1000,
-                         .scheme = "gozero",
-                         .read_only = true,
-                         .secret = secret,
-                         .secret_len = 16 },
-                 "foreign"),
-        BF_EINVAL);
-    CHECK_EQ(code_of((bf_spec){ .m = 1000, .scheme = "gozero", .read_only = true }, "foreign"), 0);
-    CHECK_EQ(code_of((bf_spec){ .m = 1000, .k = 3, .read_only = true }, "nothing"), BF_ENOENT);
-    CHECK_EQ(code_of((bf_spec){ .m = 1000, .k = 3, .shards = 2, .read_only = true }, "nothing"),
-        BF_ENOENT);
-    CHECK_EQ(
-        rs_number(&redis, "EXISTS nothing nothing:meta grows2 forgets2 large large:0 large:meta"),
-        0);
 }
 
 /* ---- companion hashes ---- */
@@ -155,20 +139,30 @@ TEST(damaged_hashes)
         { "plain", "d:meta", "p 0.1x" }, { "plain", "d:meta", "p" },
         { "plain", "d:meta", "format 3" }, { "plain", "d:meta", "cell_bits 8" },
         { "plain", "d:meta", "mark 100000000" }, { "plain", "d:meta", "mark" },
-        { "plain", "d:meta", "k" }, { "plain", "d:meta", "scheme" },
-        { "counting", "d:meta", "shards 7" }, { "grow", "d:meta", "shards 2" },
-        { "window", "d:meta", "shards 2" }, { "window", "d:meta", "cell_bits 4" },
-        { "grow", "d:meta", "born" }, { "window", "d:meta", "born x" },
-        { "counting", "d:meta", "m 9217" }, { "counting", "d:meta", "m 4294967296" },
-        { "shards", "d:meta", "m 9001" }, { "shards", "d:meta", "shards 7" },
-        { "grow", "d:meta", "kind x" }, { "grow", "d:meta", "kind" }, { "grow", "d:meta", "grow" },
+        { "plain", "d:meta", "k" }, { "plain", "d:meta", "scheme" }, { "plain", "d:meta", "m 0" },
+        { "plain", "d:meta", "m 5000000000" }, { "plain", "d:meta", "k 0" },
+        { "plain", "d:meta", "k 5000" }, { "plain", "d:meta", "n -1" },
+        { "plain", "d:meta", "p 2" }, { "plain", "d:meta", "p nan" },
+        { "plain", "d:meta", "mark 0" }, { "plain", "d:meta", "mark 123456789" },
+        { "plain", "d:meta", "scheme nosuch" }, { "plain", "d:meta", "secret zz" },
+        { "grow", "d:meta", "n 1000000" }, { "grow", "d:meta", "p 1e-30" },
+        { "grow", "d:meta", "p 0" }, { "grow", "d:meta", "m 4294966784" },
+        { "grow", "d:meta", "part0 \"512 1 0.01\"" }, { "window", "d:meta", "n 1000000" },
+        { "window", "d:meta", "p 1e-30" }, { "window", "d:meta", "p 0" },
+        { "window", "d:meta", "m 4294966784" }, { "counting", "d:meta", "shards 7" },
+        { "grow", "d:meta", "shards 2" }, { "window", "d:meta", "shards 2" },
+        { "window", "d:meta", "cell_bits 4" }, { "grow", "d:meta", "born" },
+        { "window", "d:meta", "born x" }, { "counting", "d:meta", "m 9217" },
+        { "counting", "d:meta", "m 4294967296" }, { "shards", "d:meta", "m 9001" },
+        { "shards", "d:meta", "shards 7" }, { "grow", "d:meta", "kind x" },
+        { "grow", "d:meta", "kind" }, { "grow", "d:meta", "grow" },
         { "grow", "d:meta", "grow 0.5" }, { "grow", "d:meta", "grow 2x" },
         { "grow", "d:meta", "grow 1e301" }, { "grow", "d:meta", "grow nan" },
-        { "grow", "d:meta", "parts 257" }, { "grow", "d:meta", "parts" },
-        { "grow", "d:meta", "scheme gozero k 14" }, { "grow", "d:meta", "part0" },
-        { "grow", "d:meta", "part0 \"\"" }, { "grow", "d:meta", "part0 512" },
-        { "grow", "d:meta", "part0 \"512 10\"" }, { "grow", "d:meta", "part0 \"512 10 x\"" },
-        { "grow", "d:meta", "part0 \" 512 10 0.01\"" },
+        { "grow", "d:meta", "parts 0" }, { "grow", "d:meta", "parts 257" },
+        { "grow", "d:meta", "parts" }, { "grow", "d:meta", "scheme gozero k 14" },
+        { "grow", "d:meta", "part0" }, { "grow", "d:meta", "part0 \"\"" },
+        { "grow", "d:meta", "part0 512" }, { "grow", "d:meta", "part0 \"512 10\"" },
+        { "grow", "d:meta", "part0 \"512 10 x\"" }, { "grow", "d:meta", "part0 \" 512 10 0.01\"" },
         { "grow", "d:meta", "part0 \"-512 10 0.01\"" },
         { "grow", "d:meta", "part0 \"513 10 0.01\"" },
         { "grow", "d:meta", "part0 \"99999999999999999999 10 0.01\"" },
@@ -188,21 +182,22 @@ TEST(damaged_hashes)
 TEST(redissons_hashes)
 {
     static const char *const bad[] = { "size \"\"", "size 111111111111111111111111", "size \" 9\"",
-        "hashIterations 1x" };
+        "hashIterations 1x", "size 0", "size 4294967295", "size -1", "size x", "hashIterations 0",
+        "hashIterations 99999", "hashIterations 7.5" };
     static const char *const fine[] = { "falseProbability \"\"", "falseProbability 0",
         "falseProbability 1", "falseProbability x", "falseProbability 0.1x", "expectedInsertions 0",
         "expectedInsertions 99999999999999999999999" };
     bf_info i;
-    for (size_t n = 0; n < 4 + 7; n++) {
+    for (size_t n = 0; n < COUNT(bad) + COUNT(fine); n++) {
         rs_command(&redis, "FLUSHALL");
         rs_command(&redis, "HSET {r}:config size 958 hashIterations 7 expectedInsertions 100 "
                            "falseProbability 0.01 sizf 1");
-        rs_command(&redis, "HSET {r}:config %s", n < 4 ? bad[n] : fine[n - 4]);
+        rs_command(&redis, "HSET {r}:config %s", n < COUNT(bad) ? bad[n] : fine[n - COUNT(bad)]);
         bf_filter *f = bf_open(
             &(bf_spec){
                 .storage = rs_url(&redis, "r", ""), .scheme = "redisson", .must_exist = true },
             &e);
-        CHECK_EQ(f != NULL, n >= 4);
+        CHECK_EQ(f != NULL, n >= COUNT(bad));
         if (f) {
             bf_get_info(f, &i);
             CHECK(i.m == 958 && i.k == 7 && i.p > 0 && i.p < 1 && i.n > 0);
@@ -273,66 +268,45 @@ TEST(a_fork_in_a_round_trip)
     }
 }
 
-/* ---- bitmaps of several round trips ---- */
-TEST(large_ones)
+/* ---- long round trips, short lives ---- */
+/* Of some MiB, whose buffer is not kept. */
+TEST(very_wide_ones)
 {
-    bf_redis_client host = world_host;
-    const bf_spec spec = { .m = 40000001, .k = 3, .scheme = "classic" };
+    enum { MANY = 1000 };
+    static char text[MANY][8];
+    static bf_key keys[MANY];
+    for (int i = 0; i < MANY; i++)
+        keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "w%d", i) };
     for (int client = 0; client < 2; client++) {
+        bf_spec wide = { .m = UINT64_C(1) << 27, .k = 65, .scheme = "classic" };
+        wide.redis_client = client ? &world_host : NULL;
+        wide.key = client ? "wide" : NULL;
         rs_command(&redis, "FLUSHALL");
-        bf_spec far = spec;
-        far.key = "large";
-        if (client)
-            far.redis_client = &host;
-        else
-            far.storage = rs_url(&redis, "large", "");
-        bf_filter *f = numbers(bf_open(&far, &e), 0, 50),
-                  *near = numbers(bf_open(&spec, &e), 0, 90), *copy;
-        uint8_t a[7], b[7];
-        CHECK(f && bf_unite(f, near, &e) == 0 && missing(f, 0, 90) == 0);
-        CHECK((copy = bf_copy(f, &e)) && bf_equal(copy, near, &e) == 1);
-        CHECK(bf_read_bits(f, 5000000 - 6, a, 7, &e) == 0 &&
-              bf_read_bits(near, 5000000 - 6, b, 7, &e) == 0 && !memcmp(a, b, 7));
-        CHECK(bf_read_bits(f, 100, a, 7, &e) == 0 && bf_read_bits(f, 100, a, 0, &e) == 0);
-        rs_command(&redis, "DEL large");
-        rs_command(&redis, "RPUSH large a");
-        CHECK(!bf_copy(f, &e) && e.code == BF_EFORMAT && strstr(e.msg, "WRONGTYPE"));
-        CLOSE(f, near, copy);
-    }
-    bf_filter *f = numbers(
-        bf_open(&(bf_spec){ .m = 90000, .k = 3, .shards = 9, .redis_client = &host, .key = "nine" },
-            &e),
-        0, 100);
-    char text[100][8];
-    bf_key keys[100];
-    for (int i = 0; i < 100; i++) keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%d", i) };
-    CHECK_EQ(bf_test_many(f, keys, 100, NULL, &e), 100); /* in nine parts */
-    CHECK_EQ(bf_expire(f, 0.0001, &e), 0);
-    rs_pause(20);
-    CHECK_EQ(bf_test(f, "n0", 2, &e), BF_EIO);
-    bf_close(f);
-    for (int client = 0; client < 2;
-        client++) { /* a round trip of some MiB, whose buffer is not kept */
-        enum { MANY = 1000 };
-        static char t[MANY][8];
-        static bf_key many[MANY];
-        bf_spec wide = { .m = UINT64_C(1) << 27, .k = 65, .scheme = "classic", .key = "wide" };
-        if (client)
-            wide.redis_client = &host;
-        else
-            wide.storage = rs_url(&redis, "wide", "&timeout=60");
-        rs_command(&redis, "FLUSHALL");
-        f = bf_open(&wide, &e);
-        for (int i = 0; i < MANY; i++) many[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "w%d", i) };
-        CHECK(f && bf_add_many(f, many, MANY, NULL, &e) == MANY &&
-              bf_test_many(f, many, MANY, NULL, &e) == MANY);
+        bf_filter *f = opened(wide, client ? NULL : "wide", "&timeout=60", __LINE__);
+        CHECK(bf_add_many(f, keys, MANY, NULL, &e) == MANY &&
+              bf_test_many(f, keys, MANY, NULL, &e) == MANY);
         bf_close(f);
     }
-    f = OPEN("soon", .n = 10, .p = 0.01, .grow = 2);
-    CHECK(bf_expire(f, 0, &e) == 0 && bf_expire(f, 0.0001, &e) == 0);
-    rs_pause(20);
-    CHECK_EQ(bf_test(f, "n0", 2, &e), BF_EIO);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .m = 90000, .k = 3, .shards = 9, .redis_client = &world_host, .key = "nine" },
+        &e);
+    CHECK(
+        bf_add_many(f, keys, 100, NULL, &e) == 100 && bf_test_many(f, keys, 100, NULL, &e) == 100);
     bf_close(f);
+}
+
+TEST(soon_expired)
+{
+    static const bf_spec kinds[] = { { .m = 90000, .k = 3, .shards = 9 },
+        { .n = 10, .p = 0.01, .grow = 2 } };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        bf_filter *f = opened(kinds[i], i ? "grows" : "nine", "", __LINE__);
+        CHECK(bf_expire(f, 0, &e) == 0 && bf_expire(f, 0.0001, &e) == 0);
+        for (int j = 0; rs_number(&redis, i ? "EXISTS grows" : "DBSIZE") && j < 1000; j++)
+            rs_pause(1);
+        CHECK_EQ(bf_test(f, "n0", 2, &e), BF_EIO);
+        bf_close(f);
+    }
 }
 
 int main(void) { return main_with_redis(&redis); }

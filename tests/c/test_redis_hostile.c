@@ -120,28 +120,6 @@ TEST(through_a_client)
     bf_close(f);
 }
 
-TEST(counters)
-{
-    char at[160];
-    snprintf(at, sizeof at, "redis://127.0.0.1:%d?key=h&timeout=2", x.port);
-    rs_command(&redis, "DEL h h:meta");
-    bf_filter *f = bf_open(
-        &(bf_spec){ .m = 9000, .k = 4, .scheme = "classic", .storage = at, .counting = true }, &e);
-    const long before = peak();
-    CHECK(f && bf_add(f, "there", 5, &e) == 1);
-    for (size_t i = 0; f && i < FLOODS; i++) {
-        proxy_order(&x, FLOOD, floods[i]);
-        CHECK(bf_count_of(f, "there", 5, &e) < 0);
-        proxy_order(&x, FLOOD, floods[i]);
-        CHECK(bf_remove(f, "there", 5, &e) <= 1); /* one of them is an answer to it; Redis did it */
-        proxy_order(&x, PASS, "");
-        CHECK(bf_test(f, "there", 5, &e) >= 0 && bf_add(f, "there", 5, &e) >= 0);
-    }
-    CHECK(peak() - before < SMALL);
-    bf_close(f);
-    rs_command(&redis, "DEL h h:meta");
-}
-
 /* ---- a reply that comes a second time, after its exchange has ended ---- */
 /* Until the reply is in the socket of the filter: TCP delivers it a moment after it was sent. */
 static void repeat_for(const bf_filter *f)
