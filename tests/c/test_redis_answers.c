@@ -15,8 +15,9 @@ static const char *const spoils[] = {
     "$0\r\n\r\n", "*1\r\n:1\r\n", "*-1\r\n",
     "$100\r\n01234567890123456789012345678901234567890123456789012345678901234567890123456789012345"
     "67890123456789\r\n",
-    "+OK\r\n", "-\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n", "\r\n", "$99999999999999\r\n",
-    "*2147483647\r\n", ":x\r\n", "-READONLY You can't write against a read only replica.\r\n",
+    "-MOVED 1234 10.0.0.1:6379\r\n", "-BUSY Redis is busy running a script\r\n", "+OK\r\n", "-\r\n",
+    "*2\r\n$1\r\na\r\n$1\r\nb\r\n", "\r\n", "$99999999999999\r\n", "*2147483647\r\n", ":x\r\n",
+    "-READONLY You can't write against a read only replica.\r\n",
     "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n"
 };
 enum { SPOILS = COUNT(spoils), EACH_NODE = 4 };

@@ -1,6 +1,6 @@
-/* test_redis_cache.c - keys known to be present (cache), adds that wait for replicas, time-outs
- * from the spec: no trip is made where none is needed, and what changed behind the cache is
- * noticed.  The answers: test_redis_as_memory.c.  Its own servers.  About core/redis/cache.c. */
+/* test_redis_cache.c - keys known to be present (cache), adds that wait for replicas: no trip is
+ * made where none is needed, and what changed behind the cache is noticed.  The answers:
+ * test_redis_as_memory.c.  Its own servers.  About core/redis/cache.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 
@@ -176,20 +176,6 @@ TEST(waiting_for_replicas)
         bf_close(f);
     }
     rs_end(&copy);
-}
-
-TEST(time_out_of_the_spec)
-{
-    bf_filter *f =
-        opened((bf_spec){ .m = 9001, .k = 6, .timeout = 0.3 }, "late", "&timeout=60", __LINE__);
-    int fd = rs_connect(redis.port);
-    if (write(fd, "DEBUG SLEEP 1\r\n", 15) < 0) failed_here++;
-    rs_pause(100);
-    CHECK_EQ(bf_test(f, "x", 1, &e), BF_EIO);
-    CHECK_EQ(e.sys_errno, ETIMEDOUT);
-    rs_command(&redis, "PING"); /* answered when it is awake */
-    close(fd);
-    bf_close(f);
 }
 
 int main(void) { return main_with_redis(&redis); }

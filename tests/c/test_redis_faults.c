@@ -3,7 +3,6 @@
  * core/redis/url.c, core/redis/socket.c, core/redis/connection.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
-#include "redis_proxy.h"
 
 #define SECRET "s3same"
 
@@ -182,54 +181,6 @@ TEST(killed_and_restarted)
     CLOSE(f, g);
 }
 
-TEST(wrong_types_and_foreign_strings)
-{
-    rs_command(&redis, "FLUSHALL");
-    rs_command(&redis, "RPUSH list a");
-    CHECK_HAS(REFUSED(rs_url(&redis, "list", ""), BF_EFORMAT), "WRONGTYPE");
-    rs_command(&redis, "SET foreign text");
-    CHECK_HAS(REFUSED(rs_url(&redis, "foreign", ""), BF_EFORMAT), "not our filter");
-    CHECK(!strcmp(rs_command(&redis, "GET foreign"), "text"));
-    rs_command(&redis, "SET m:meta text");
-    CHECK_HAS(REFUSED(rs_url(&redis, "m", ""), BF_EFORMAT), "WRONGTYPE");
-    rs_command(&redis, "HSET h:meta colour red");
-    CHECK_HAS(REFUSED(rs_url(&redis, "h", ""), BF_EFORMAT),
-        "field format of its companion hash (:meta) is missing or invalid");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 4);
-    bf_filter *f = made("type", "");
-    rs_command(&redis, "DEL type");
-    rs_command(&redis, "RPUSH type a");
-    FAILS(f, "WRONGTYPE", "WRONGTYPE");
-    rs_command(&redis, "DEL type");
-    bf_close(made("type", ""));
-    CHECK_REFUSED(bf_test(f, "there", 5, &e), BF_EIO,
-        "was re-created: keys added before are gone (1 by this object)");
-    SOUND(f);
-    bf_close(f);
-}
-
-TEST(meta_of_another_filter)
-{
-    bf_filter *f = made("meta", "");
-    static const struct {
-        bf_spec spec;
-        const char *says;
-    } rows[] = { { { .m = 20001, .k = 5 }, "has m=20000, asked for m=20001" },
-        { { .m = 20000, .k = 6 }, "has k=5, asked for k=6" },
-        { { .m = 20000, .k = 5, .scheme = "block" },
-            "has scheme classic, asked for scheme block" } };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        bf_spec spec = rows[i].spec;
-        spec.storage = rs_url(&redis, "meta", "");
-        CHECK_NO_FILTER(bf_open(&spec, &e), BF_EMISMATCH, rows[i].says);
-    }
-    SOUND(f);
-    rs_command(&redis, "DEL meta meta:meta"); /* somebody re-created it with other parameters */
-    bf_close(bf_open(&(bf_spec){ .m = 30000, .k = 4, .storage = rs_url(&redis, "meta", "") }, &e));
-    FAILS(f, "was re-created as classic m=30000 k=4", "was re-created");
-    bf_close(f);
-}
-
 /* ---- the server ---- */
 TEST(out_of_memory)
 {
@@ -269,45 +220,6 @@ TEST(a_server_that_sleeps)
         SOUND(f);
     }
     bf_close(f);
-}
-
-TEST(a_replica_cannot_be_written)
-{
-    bf_filter *f = made("replica", "");
-    rs_command(&redis, "REPLICAOF 127.0.0.1 1");
-    FAILS(f, NULL, "READONLY");
-    CHECK_EQ(bf_test(f, "there", 5, &e), 1);
-    rs_command(&redis, "REPLICAOF NO ONE");
-    SOUND(f);
-    bf_close(f);
-}
-
-/* ---- the network ---- */
-/* What else may come in the place of a reply: test_redis_answers.c. */
-TEST(spoiled_answers)
-{
-    static const char *const instead[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", "*2147483647\r\n",
-        "*7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n$1\r\nx\r\n", "-MOVED 1234 10.0.0.1:6379\r\n",
-        "-BUSY Redis is busy running a script\r\n" };
-    proxy x;
-    char url[128];
-    proxy_start(&x, &redis);
-    rs_command(&redis, "DEL spoil spoil:meta");
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=spoil&timeout=0.2&retry_after=0", x.port);
-    bf_filter *f =
-        bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
-    CHECK(f && bf_add(f, "there", 5, &e) == 1);
-    for (int mode = SWALLOW; f && mode < INSTEAD + (int)COUNT(instead); mode++) {
-        const bool whole = mode >= INSTEAD;
-        proxy_order(&x, whole ? INSTEAD : mode, whole ? instead[mode - INSTEAD] : "");
-        FAILS(f, "Redis key spoil", "Redis key spoil"); /* cut off where it still has a form, it is
-                                                           a wrong answer instead */
-        REFUSED(url, BF_EIO);
-        proxy_order(&x, PASS, "");
-        SOUND(f);
-    }
-    bf_close(f);
-    proxy_end(&x);
 }
 
 int main(void) { return main_with_redis(&redis); }

@@ -116,8 +116,8 @@ static void acts_once(long trip)
 /* Before each round trip: where they can go on for ever. */
 static void acts_always(long trip)
 {
-    for (const disturbance *d = acts + FOR_EVER; !alike(sweep.w) && trip <= 2 && d < acts + ACTS;
-        d++) {
+    for (const disturbance *d = acts + FOR_EVER;
+        !alike(sweep.w) && trip <= SHORT(2, 1) && d < acts + ACTS; d++) {
         disturbance always = *d;
         always.every = true;
         disturb(&always, trip, 0);
