@@ -1,7 +1,6 @@
 """update, add_many, contains_many over Python objects: every kind of iterable, and iterables that
 misbehave."""
 
-import array
 import itertools
 import mmap
 import sys
@@ -14,7 +13,7 @@ from bloomfilter import BloomFilter
 
 pytestmark = pytest.mark.quick
 
-SIZES = [0, 1, 63, 64, 65, 511, 512, 513, 1000, 5000]
+SIZES = [0, 1, 64, 65, 511, 512, 513, 5000]
 
 
 def words(n, start=0):
@@ -51,22 +50,6 @@ def test_every_iterable_of_every_size(bf, shape, n):
     assert other.update(make(keys)) == sum(expected) and other == bf
 
 
-def test_sets_and_frozensets(bf):
-    keys = set(words(1000))
-    assert bf.update(keys) == 1000 and bf.contains_many(frozenset(keys)) == b"\1" * 1000
-
-
-def test_duplicates_inside_one_batch(bf):
-    assert bf.add_many(["a", "b", "a", 1, "1", b"1", "é", "é"]) == b"\1\1\0\1\0\0\1\0"
-    assert bf.update(["c"] * 1000) == 1
-
-
-def test_answers_fit_compress_and_numpy(bf):
-    keys = words(10) + words(5)
-    assert list(itertools.compress(keys, bf.add_many(keys))) == words(10)
-    assert np.frombuffer(bf.contains_many(["nope", *keys]), bool).sum() == 15
-
-
 def test_mixed_keys_keep_their_order(bf):
     keys = [
         *words(300),
@@ -89,26 +72,15 @@ def test_mixed_keys_keep_their_order(bf):
 
 
 @pytest.mark.parametrize("one", ["abc", b"abc", bytearray(b"abc"), memoryview(b"abc"), "", b"", np.str_("abc"), np.bytes_(b"abc"), type("S", (str,), {})("abc"),
-                                 memoryview(b"ab").cast("c")], ids=plain)  # fmt: skip
+                                 memoryview(b"ab").cast("c"), mmap.mmap(-1, 8)], ids=plain)  # fmt: skip
 def test_one_key_where_many_are_meant(bf, one):
     for call in (bf.update, bf.add_many, bf.contains_many):
         with pytest.raises(TypeError, match="iterable of keys"):
             call(one)
+        for wrong in (5, None, 1.5, object(), np.array(5)):
+            with pytest.raises(TypeError):
+                call(wrong)
     assert not bf
-
-
-@pytest.mark.parametrize(
-    "wrong", [5, None, 1.5, object(), np.array(5)], ids=lambda v: type(v).__name__
-)
-def test_not_iterable(bf, wrong):
-    for call in (bf.update, bf.add_many, bf.contains_many):
-        with pytest.raises(TypeError):
-            call(wrong)
-
-
-def test_mmap_is_not_an_array_of_numbers(bf):
-    with mmap.mmap(-1, 8) as m, pytest.raises(TypeError):
-        bf.update(m)
 
 
 @pytest.mark.parametrize(
@@ -191,15 +163,18 @@ def test_an_iterable_that_uses_the_filter(bf):
     assert bf.contains_many(words(3000)) == b"\1" * 3000
 
 
+class Acts:
+    """An int that does something when it is asked for its value."""
+
+    def __init__(self, what):
+        self.what = what
+
+    def __index__(self):
+        self.what()
+        return 7
+
+
 def test_a_list_that_changes_while_it_is_read(bf):
-    class Shrink:
-        def __init__(self, what):
-            self.what = what
-
-        def __index__(self):
-            self.what()
-            return 7
-
     for change in (
         "keys.clear()",
         "keys.__delitem__(slice(10, None))",
@@ -207,45 +182,21 @@ def test_a_list_that_changes_while_it_is_read(bf):
         "keys.__setitem__(slice(None), [])",
     ):
         keys = words(200)
-        keys.insert(100, Shrink(lambda change=change, keys=keys: eval(change)))
+        keys.insert(100, Acts(lambda change=change, keys=keys: eval(change)))
         bf.update(keys)
         assert bf.contains_many(words(100)) == b"\1" * 100 and 7 in bf
 
 
 def test_a_key_that_changes_another(bf):
-    class Cut:
-        def __init__(self, target):
-            self.target = target
-
-        def __index__(self):
-            self.target[:] = b""
-            return 1
-
     target = bytearray(b"x" * 1000)
-    assert bf.add_many([target, Cut(target), target]) == b"\1\1\1"
+    assert bf.add_many([target, Acts(target.clear), target]) == b"\1\1\1"
     assert b"x" * 1000 in bf and b"" in bf
 
 
 def test_a_set_that_changes_while_it_is_read(bf):
-    keys = {Boom(lambda: keys.add(object())), "a"}
+    keys = {Acts(lambda: keys.add(object())), "a"}
     with pytest.raises((RuntimeError, TypeError)):
         bf.update(keys)
-
-
-class Boom:
-    def __init__(self, do):
-        self.do = do
-
-    def __index__(self):
-        self.do()
-        return 3
-
-
-def test_array_module(bf):
-    assert bf.add_many(array.array("i", [1, -2, 3])) == b"\1\1\1"
-    assert "-2" in bf and 3 in bf
-    with pytest.raises(TypeError, match="^key 0: "):
-        bf.update(array.array("d", [1.0]))
 
 
 @pytest.mark.parametrize("at", [0, 5, 255, 256, 999, 1000, 2500])

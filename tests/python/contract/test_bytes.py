@@ -22,24 +22,11 @@ pytestmark = pytest.mark.quick
 SECRET = bytes(range(16))
 
 
-class Seen(BloomFilter):
-    """At module level, so that pickle finds it."""
-
-
 @pytest.fixture
 def full():
     bf = BloomFilter(n=100, p=0.01)
     bf.update(range(100))
     return bf
-
-
-def test_there_and_back(scheme):
-    bf = BloomFilter(n=1000, p=0.02, scheme=scheme)
-    bf.update(range(1000))
-    back = BloomFilter.from_bytes(bf.to_bytes())
-    assert back == bf and (back.n, back.p, back.k, back.scheme) == (bf.n, bf.p, bf.k, bf.scheme)
-    assert back.to_bytes() == bf.to_bytes()
-    assert back.add("new one") and "new one" not in bf
 
 
 @pytest.mark.parametrize(
@@ -64,62 +51,16 @@ def test_the_data_may_go_away(full):
 
 
 # ---- few bits: no header page ----
-@pytest.mark.parametrize("p", [0.01, 1e-6])
-def test_ten_keys_take_few_bytes(p, tmp_path):
-    bf = BloomFilter(n=10, p=p)
-    bf.update(range(10))
-    data = bf.to_bytes()
-    assert len(data) == 64 + len(bf.bitset) < 200
-    assert len(pickle.dumps(bf)) < 300 and pickle.loads(pickle.dumps(bf)) == bf
-    bf.save(tmp_path / "f")
-    assert (tmp_path / "f").stat().st_size == 4096 + len(bf.bitset)
-    assert BloomFilter.from_bytes((tmp_path / "f").read_bytes()) == bf
-    with BloomFilter.open(tmp_path / "f") as shared:
-        assert shared.add("new") and shared.to_bytes() != data
-
-
-def test_counters_and_parts_take_few_bytes():
-    counting = CountingBloomFilter(n=10, p=0.01)
-    counting.update([1, 1, 2])
-    back = CountingBloomFilter.from_bytes(counting.to_bytes())
-    assert len(counting.to_bytes()) < 400 and back.count_of(1) == 2
-    for kind in ({"grow": 2.0}, {"window": 60.0, "parts": 1}):
-        bf = BloomFilter(n=10, p=0.01, **kind)
-        bf.update(range(10))
-        assert len(bf.to_bytes()) < 500
-        back = pickle.loads(pickle.dumps(bf))
-        assert all(i in back for i in range(10)) and back.to_bytes() == bf.to_bytes()
-
-
-def test_an_image_in_a_file_is_loaded_and_not_mapped(full, tmp_path):
-    path = tmp_path / "f"
-    path.write_bytes(full.to_bytes())
-    assert BloomFilter.load(path) == full
-    for read_only in (True, False):
-        with pytest.raises(Error, match=r"cannot be mapped: use load\(\)"):
-            BloomFilter.open(path, read_only=read_only)
-    assert path.read_bytes() == full.to_bytes()
 
 
 # ---- files ----
 def test_save_and_load(full, tmp_path):
-    for path in (
-        tmp_path / "a.bloom",
-        str(tmp_path / "b.bloom"),
-        os.fsencode(tmp_path / "c.bloom"),
-        tmp_path / "日本.bloom",
-    ):
+    names = (tmp_path / "a", str(tmp_path / "b"), os.fsencode(tmp_path / "c"), tmp_path / "日本")
+    for path in names:
         assert full.save(path) is None
         assert BloomFilter.load(path) == full
         assert Path(os.fsdecode(path)).read_bytes()[4096:] == full.to_bytes()[64:]
     assert len(os.listdir(tmp_path)) == 4
-
-
-def test_save_replaces(full, tmp_path):
-    path = tmp_path / "f"
-    path.write_bytes(b"old")
-    full.save(path)
-    assert BloomFilter.load(path) == full and os.listdir(tmp_path) == ["f"]
 
 
 # ---- pickle ----
@@ -129,25 +70,9 @@ def test_pickle(full, protocol):
     assert back == full and type(back) is BloomFilter
 
 
-def test_pickle_of_a_subclass():
-    seen = Seen(1000, 10)
-    seen.add("a")
-    seen.name = ["mine"]
-    back = pickle.loads(pickle.dumps(seen))
-    assert type(back) is Seen and back == seen and back.name == ["mine"]
-
-
 def test_pickle_ignores_what_copyreg_would_do():
     assert BloomFilter not in copyreg.dispatch_table
     assert BloomFilter(10, 1).__reduce_ex__(4)[0] == _bloomfilter._from_bytes
-
-
-def test_pickle_of_a_small_filter_is_small():
-    assert len(pickle.dumps(BloomFilter(n=10, p=0.01))) < 200
-    for made in (BloomFilter(n=10, p=0.01), CountingBloomFilter(n=10, p=0.01)):
-        made.add("a")
-        back = pickle.loads(pickle.dumps(made))
-        assert type(back) is type(made) and back == made
 
 
 # ---- keyed ----
@@ -161,15 +86,6 @@ def test_keyed(tmp_path):
     assert BloomFilter.from_bytes(data, secret=bytearray(SECRET)) == bf
     bf.save(tmp_path / "f")
     assert BloomFilter.load(tmp_path / "f", secret=SECRET) == bf
-    for wrong in (None, bytes(16)):
-        with pytest.raises(Error, match="secret"):
-            BloomFilter.from_bytes(data, secret=wrong)
-        with pytest.raises(Error, match="secret"):
-            BloomFilter.load(tmp_path / "f", secret=wrong)
-    with pytest.raises(Error):
-        BloomFilter.from_bytes(plain.to_bytes(), secret=SECRET)
-    with pytest.raises(Error, match="keyed"):
-        pickle.dumps(bf)
     with pytest.raises(ValueError, match="secret"):
         bf | BloomFilter(n=1000, p=0.01, secret=bytes(16))
     assert bf.copy() == bf and 5 in bf.copy()
@@ -216,29 +132,24 @@ def test_slots_go_along(kind, twin_of):
         assert twin.free == 5 and twin.more is twin.kept
 
 
-def test_unpickling_compares(tmp_path):
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"m": 2000, "k": 3},
+        {"m": 1000, "k": 4},
+        {"n": 100, "p": 0.01, "grow": 2.0},
+        {"n": 100, "p": 0.01, "window": 60.5},
+    ],
+    ids=str,
+)
+def test_unpickling_compares(tmp_path, sizes):
     path = tmp_path / "it"
-    data = {}
-    for sizes in ({"m": 1000, "k": 3}, {"m": 2000, "k": 3}, {"m": 1000, "k": 4}):
-        path.unlink(missing_ok=True)
-        with BloomFilter(storage=path, **sizes) as bf:
-            data[tuple(sizes.values())] = pickle.dumps(bf)
-    assert pickle.loads(data[1000, 4]).m == 1000
-    with pytest.raises(Error, match="has m=1000, asked for m=2000"):
-        pickle.loads(data[2000, 3])
-    with pytest.raises(Error, match="has k=4, asked for k=3"):
-        pickle.loads(data[1000, 3])
-
-
-@pytest.mark.parametrize("more", [{"grow": 2.0}, {"window": 60.5}])
-def test_unpickling_compares_what_a_filter_of_parts_is(tmp_path, more):
-    path = tmp_path / "it"
-    with BloomFilter(n=100, p=0.01, storage=path, **more) as bf:
-        bf.update(range(500))
+    with BloomFilter(storage=path, **sizes) as bf:
+        bf.add(7)
         data = pickle.dumps(bf)
         assert 7 in pickle.loads(data)
     path.unlink()
-    BloomFilter(n=100, p=0.01, storage=path).close()
+    BloomFilter(m=1000, k=3, storage=path).close()
     with pytest.raises(Error, match="asked for"):
         pickle.loads(data)
 
@@ -296,16 +207,12 @@ def test_base64_and_streams(kind, tmp_path):
     "wrong, error, says",
     [
         (lambda bf, _: BloomFilter.from_base64(bf.to_bytes()), TypeError, "str, not bytes"),
-        (lambda bf, _: BloomFilter.from_base64(bf.to_base64() + "!"), Error, "not base64"),
-        (lambda bf, _: BloomFilter.from_base64("\xe9"), Error, "not base64"),
-        (lambda bf, _: BloomFilter.from_base64(bf.to_base64()[:40]), Error, "."),
         (lambda bf, _: BloomFilter.from_base64(bf.to_base64(), k=1), Error, "k"),
         (lambda bf, _: bf.save(io.StringIO()), TypeError, "binary, not StringIO"),
         (lambda bf, _: bf.save(5), TypeError, "not int"),
         (lambda bf, _: bf.save(Slow(None)), BlockingIOError, "no more bytes"),
         (lambda bf, _: BloomFilter.load(5), TypeError, "not int"),
         (lambda bf, _: BloomFilter.load(io.StringIO("x")), TypeError, "bytes, not str"),
-        (lambda bf, _: BloomFilter.load(io.BytesIO(b"x")), Error, "."),
         (lambda bf, path: BloomFilter.load(path.open("wb")), io.UnsupportedOperation, "read"),
     ],
 )
@@ -328,7 +235,7 @@ class Endless(io.RawIOBase):
 
 
 @pytest.mark.parametrize("keys", [10, 10**6])
-@pytest.mark.parametrize("how", [{}, {"grow": 2.0}, {"window": 60.0}])
+@pytest.mark.parametrize("how", [{}, {"window": 60.0}])
 def test_load_reads_no_more_than_an_image_has(keys, how):
     bf = BloomFilter(n=keys, p=0.01, **how)
     data = bf.to_bytes()
@@ -364,17 +271,6 @@ def test_filters_lie_one_after_the_other(tmp_path, opened):
             assert type(bf).load(file) == bf
             assert file.read(7) == b"between"
         assert file.read() == b""
-
-
-def test_a_path_and_bytes_hold_one_filter_and_nothing_else(full, tmp_path):
-    full.save(tmp_path / "f")
-    data = (tmp_path / "f").read_bytes() + b"x"
-    (tmp_path / "f").write_bytes(data)
-    for load in (BloomFilter.load, BloomFilter.open):
-        with pytest.raises(Error, match="too long"):
-            load(tmp_path / "f")
-    with pytest.raises(Error, match="too long"):
-        BloomFilter.from_bytes(data)
 
 
 @pytest.mark.parametrize("answer", [0, -1, 10**9])
@@ -446,17 +342,6 @@ def test_json_is_that_of_php(kind, make):
         make.from_json(text, k=1)
     own = BloomFilter(m=999, n=99, scheme="functions", hashes=[len])
     assert BloomFilter.from_json(own.to_json(), hashes=[len]) == own
-
-
-def test_what_is_no_json_of_a_filter(full):
-    for wrong in ("", "{", "[]", "{}", '"x"', '{"bloomfilter":1}', "[" * 10**5, {}, {"a": "b"}):
-        with pytest.raises(Error, match="JSON"):
-            BloomFilter.from_json(wrong)
-    for wrong in (None, 5, b"{}", [], full):
-        with pytest.raises(TypeError, match="must be a str or a dict, not"):
-            BloomFilter.from_json(wrong)
-    with pytest.raises(Error, match="not base64"):
-        BloomFilter.from_json({"bloomfilter": "!"})
 
 
 def test_json_of_other_homes_says_copy(full, tmp_path, redis_server):

@@ -42,18 +42,6 @@ def test_filters_of_the_module(row):
         assert BloomFilter.from_bytes(bf.to_bytes()) == bf
 
 
-def test_a_file_holds_a_chain(tmp_path):
-    path = str(tmp_path / "chain.bloom")
-    near = made(100, 0.01, 2)
-    near.update(urls(13, 5000))
-    with BloomFilter(n=100, p=0.01, grow=2.0, scheme="redisbloom", storage=path) as far:
-        far.update(urls(13, 5000))
-        assert far == near
-        assert far.to_bytes(format="redisbloom") == near.to_bytes(format="redisbloom")
-    with BloomFilter.open(path) as again:
-        assert again == near
-
-
 def test_places_that_have_no_module():
     with pytest.raises(ValueError, match="module RedisBloom"):
         BloomFilter.from_redisbloom("seen.bloom", "seen")

@@ -51,21 +51,6 @@ def test_in_batches(keys, seen):
         seen()[0].category = None
 
 
-def test_none_within_the_size_it_was_made_for(scheme, seen):
-    for n in (100, 5000):
-        bf = BloomFilter(n=n, p=0.01, scheme=scheme)
-        bf.update(range(n))
-        assert 0.4 < bf.fill_ratio < 0.6
-    assert not seen()
-
-
-def test_switched_off(seen):
-    for bf in (BloomFilter(100, 10, warn=False), BloomFilter(100, 10, warn=False).copy()):
-        bf.update(range(1000))
-        assert bf.saturated
-    assert not seen()
-
-
 CALLS = {
     "add": lambda bf, keys: [bf.add(key) for key in keys],
     "update": BloomFilter.update,
@@ -152,25 +137,6 @@ def test_after_clear_it_warns_again_and_after_opening(tmp_path, seen):
     assert len(seen()) == 3
 
 
-def test_a_union_that_fills_it(seen):
-    a, b = BloomFilter(n=1000, p=0.01), BloomFilter(n=1000, p=0.01)
-    a.update(range(700))
-    b.update(range(700, 1600))
-    assert not seen()
-    assert 800 < a.update(b) < 1000
-    assert not seen()
-    a.add("x")
-    assert len(seen()) == 1
-
-
-def test_loaded_ones_are_watched(seen):
-    bf = BloomFilter(n=1000, p=0.01, warn=False)
-    bf.update(range(3000))
-    twin = BloomFilter.from_bytes(bf.to_bytes())
-    twin.update(range(3000, 4000))
-    assert len(seen()) == 1
-
-
 # Not stored, so whoever reads a filter says it; a pickle is a copy of the object and carries it.
 WAYS = {
     "from_bytes": lambda bf, path, how: type(bf).from_bytes(bf.to_bytes(), **how),
@@ -225,15 +191,6 @@ def test_what_is_read(way, kind, seen, tmp_path):
         twin.close()
 
 
-@pytest.mark.parametrize(
-    "call", [BloomFilter.from_bytes, BloomFilter.from_base64, BloomFilter.load]
-)
-def test_what_is_read_refuses(call):
-    for wrong, fault in (("Raise", ValueError), ("", ValueError), (True, TypeError)):
-        with pytest.raises(fault, match="overfull must be"):
-            call("x", overfull=wrong)
-
-
 BATCHES = [
     BloomFilter.update,
     BloomFilter.add_many,
@@ -242,7 +199,7 @@ BATCHES = [
 ]
 
 
-@pytest.mark.parametrize("n", [5, 100, 1000])
+@pytest.mark.parametrize("n", [5, 1000])
 @pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
 @pytest.mark.parametrize("home", ["memory", "exclusive", "shared"])
 def test_raise(kind, home, n, tmp_path, seen):
@@ -295,30 +252,14 @@ def test_ignore_and_warn(seen, tmp_path):
 def test_info(tmp_path):
     bf = BloomFilter(n=1000, p=0.01)
     bf.update(range(500))
-    info = bf.info()
-    assert info == {
-        "m": bf.m,
-        "n": 1000,
-        "k": bf.k,
-        "p": 0.01,
-        "scheme": "block",
-        "home": "memory",
-        "storage": None,
-        "key": None,
-        "counting": False,
-        "shards": 1,
-        "parts": bf.part_info(),
-        "grow": 0.0,
-        "window": 0.0,
-        "bytes": len(bf.bitset),
-        "keyed": False,
-        "read_only": False,
-        "ones": sum(map(int.bit_count, bf.bitset)),
-        "fill_ratio": bf.fill_ratio,
-        "count": len(bf),
-        "fpr": bf.fpr,
-        "saturated": False,
-    }
+    info, same = bf.info(), "m k fill_ratio fpr saturated".split()
+    assert {name: info.pop(name) for name in same} == {name: getattr(bf, name) for name in same}
+    assert info.pop("ones") == sum(map(int.bit_count, bf.bitset))
+    assert info.pop("bytes") == len(bf.bitset) and info.pop("count") == len(bf)
+    assert info.pop("parts") == bf.part_info() and info.pop("scheme") == "block"
+    given = {"n": 1000, "p": 0.01, "home": "memory", "storage": None, "key": None, "shards": 1}
+    off = {"counting": False, "keyed": False, "read_only": False, "grow": 0.0, "window": 0.0}
+    assert info == given | off
     path = tmp_path / "f.bloom"
     counting = CountingBloomFilter(n=10, p=0.01, storage=path, secret=b"0123456789abcdef")
     counting.update(range(100))
@@ -352,28 +293,15 @@ def test_subsets_and_estimates(scheme):
     )
     assert a.intersection_count(part) >= 180 and BloomFilter(n=2000, p=0.001, scheme=scheme) <= part
     other = BloomFilter(n=3000, p=0.001, scheme=scheme)
-    for call in (
-        lambda: a <= other,
-        lambda: a < other,
-        lambda: a > other,
-        lambda: a.issuperset(other),
-        lambda: a.union_count(other),
-        lambda: a.intersection_count(other),
-        lambda: a.update(other),
-    ):
-        with pytest.raises(ValueError) as e:
-            call()
-        assert str(a.m) in str(e.value) and str(other.m) in str(e.value)
-    for call in (
-        a.issubset,
-        a.issuperset,
-        a.union_count,
-        a.intersection_count,
-        lambda o: a <= o,
-        lambda o: a > o,
-    ):
+    methods = (a.issubset, a.issuperset, a.union_count, a.intersection_count)
+    for call in (*methods, lambda o: a <= o, lambda o: a > o):
         for wrong in (1, {1}, None):
             with pytest.raises(TypeError):
                 call(wrong)
+        with pytest.raises(ValueError) as e:
+            call(other)
+        assert str(a.m) in str(e.value) and str(other.m) in str(e.value)
+    with pytest.raises(ValueError):
+        a.update(other)
     before = len(a)
     assert a.update(b) == len(a) - before and b <= a and a.update(part) == 0

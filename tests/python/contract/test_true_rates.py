@@ -33,21 +33,17 @@ def measured(bf):
 @pytest.mark.parametrize(
     "given",
     [
-        {"scheme": "php-mt", "n": 3_000_000, "m": 120_000_000},
-        {"scheme": "php-mt-legacy", "n": 3_000_000, "m": 120_000_000, "k": 8},
-        {"scheme": "php-mt", "n": 1_000_000, "p": 1e-3},
-        {"scheme": "rs-rand", "n": 2_000_000, "m": 120_000_000},
-        {"scheme": "rs-rand", "n": 1_000_000, "p": 2e-3},
-        {"scheme": "rs-dotnet", "n": 2_000_000, "m": 120_000_000},
-        {"scheme": "rs-dotnet", "n": 500_000, "m": 5_000_000, "k": 3},
-        {"scheme": "rs-dotnet-repo", "n": 2_000_000, "m": 120_000_000, "k": 12},
+        {"scheme": "php-mt", "n": 1_000_000, "m": 40_000_000},
+        {"scheme": "php-mt-legacy", "n": 1_000_000, "m": 40_000_000, "k": 8},
+        {"scheme": "rs-rand", "n": 600_000, "m": 36_000_000},
+        {"scheme": "rs-dotnet", "n": 600_000, "m": 36_000_000},
+        {"scheme": "rs-dotnet", "n": 200_000, "m": 2_000_000, "k": 3},
+        {"scheme": "rs-dotnet-repo", "n": 600_000, "m": 36_000_000, "k": 12},
         {"scheme": "java7", "n": 1_500, "m": 32_766},
         {"scheme": "guava32", "n": 100_000, "p": 1e-3},
-        *(
-            {"scheme": "redisson", "n": n, "p": p}
-            for n in (99_999, 100_000, 100_003, 100_004)
-            for p in (1e-2, 1e-3, 2e-4)
-        ),
+        {"scheme": "redisson", "n": 100_000, "p": 1e-3},
+        {"scheme": "redisson", "n": 100_003, "p": 1e-2},
+        {"scheme": "redisson", "n": 100_004, "p": 2e-4},
     ],
     ids=lambda given: "-".join(map(str, given.values())),
 )
@@ -58,6 +54,13 @@ def test_what_is_said_is_measured(given):
     for said in (bf.p, bf.fpr, info["p"], BloomFilter.plan(**given)["p"]):
         assert abs(got - said) < 0.05 * said + 4 * math.sqrt(said * (1 - said) / PROBES)
     assert info["count"] == pytest.approx(bf.n, rel=0.05)
+
+
+def test_fpr_is_the_rate_at_the_present_fill(scheme):
+    bf = BloomFilter(n=100_000, p=0.01, scheme=scheme)
+    for part in range(1, 4):
+        bf.update(keys(50_000 * part, 50_000))
+        assert bf.fpr == pytest.approx(measured(bf), rel=0.12, abs=1e-4)
 
 
 def fingerprints(salt, count):
@@ -78,19 +81,18 @@ def test_fingerprints_in_scrapy_redis_bloomfilter(bit, k, n):
 
 
 # The filter does not know how long its keys are: short ones crowd its second position as well.
-@pytest.mark.parametrize("half_fill", [False, True], ids=["n keys", "n/2 keys"])
 @pytest.mark.parametrize(
-    "size", [{"n": 1_000_000, "p": 0.01}, {"n": 50_000, "m": 2**20, "k": 3}], ids=str
+    "size", [{"n": 200_000, "p": 0.01}, {"n": 50_000, "m": 2**20, "k": 3}], ids=str
 )
 @pytest.mark.parametrize("kind", [keys, fingerprints])
-def test_fpr_in_scrapy_redis_bloomfilter_for_keys_of_other_lengths(kind, size, half_fill, tmp_path):
-    n = size["n"] // (1 + half_fill)
+def test_fpr_in_scrapy_redis_bloomfilter_for_keys_of_other_lengths(kind, size, tmp_path):
     bf = BloomFilter(scheme="scrapy-redis-bloomfilter", **size, warn=False)
-    bf.update(kind(1, n))
-    probes = kind(10**9, PROBES)
-    got = sum(bf.contains_many(probes)) / PROBES
-    assert abs(got - bf.fpr) < 0.05 * bf.fpr + 4 * math.sqrt(bf.fpr / PROBES)
-    assert len(bf) == pytest.approx(n, rel=0.02)
+    added, probes = kind(1, size["n"]), kind(10**9, PROBES)
+    for n in (size["n"] // 2, size["n"]):
+        bf.update(added[:n])
+        got = sum(bf.contains_many(probes)) / PROBES
+        assert abs(got - bf.fpr) < 0.05 * bf.fpr + 4 * math.sqrt(bf.fpr / PROBES)
+        assert len(bf) == pytest.approx(n, rel=0.02)
     bf.save(tmp_path / "f")
     assert BloomFilter.open(tmp_path / "f").fpr == bf.fpr
 
@@ -100,44 +102,6 @@ def test_sizes_of_scrapy_redis_bloomfilter():
     assert (plan["m"], plan["k"]) == (2**21, 6) and plan["p"] <= 0.001
     half = BloomFilter.plan(n=100_000, m=2**20, scheme="scrapy-redis-bloomfilter")
     assert half["k"] == 6 and half["p"] > 0.001
-
-
-@pytest.mark.parametrize(
-    "scheme", ["php-mt", "php-mt-legacy", "rs-rand", "rs-dotnet", "rs-dotnet-repo"]
-)
-def test_a_p_below_the_floor_is_refused(scheme):
-    values = 2**32 if scheme.startswith("php") else 2**31
-    floor = -math.expm1(-1_000_000 / values)
-    for given in (
-        {"n": 1_000_000, "p": floor * 0.99},
-        {"n": 1_000_000, "p": floor * 0.99, "m": 10**8},
-    ):
-        with pytest.raises(
-            ValueError, match=f"{floor:.4g} at n=1000000, its hash has {values} values"
-        ):
-            BloomFilter.plan(**given, scheme=scheme)
-    kept = BloomFilter.plan(n=1_000_000, p=floor * 1.5, scheme=scheme)
-    assert kept["p"] == floor * 1.5
-    keys_kept = BloomFilter.plan(m=kept["m"], k=kept["k"], p=floor * 1.5, scheme=scheme)["n"]
-    assert 1_000_000 <= keys_kept < 1_010_000
-
-
-@pytest.mark.parametrize(
-    ("scheme", "n", "best"),
-    [
-        ("sax-sdbm", 10**6, {"m": 2**40}),
-        ("java7", 10**8, {"m": 2**30}),
-        ("gozero", 10**9, {"m": 2**32}),
-        ("scrapy-redis-bloomfilter", 10**9, {"m": 2**32}),
-        ("php-hashes:JS,FNV", 10**8, {}),
-        ("php-mt-legacy", 10**8, {"m": 2**40, "k": 1}),
-    ],
-)
-def test_a_p_that_no_m_reaches_is_refused_with_the_one_that_is(scheme, n, best):
-    reached = BloomFilter.plan(n=n, **best, scheme=scheme)["p"]
-    most = {key: value for key, value in best.items() if key == "k"}
-    with pytest.raises(ValueError, match=rf"p=.* is not possible: .* a rate of {reached:.4g} "):
-        BloomFilter.plan(n=n, p=reached * 0.99, scheme=scheme, **most)
 
 
 ROWS = (ROOT / "core" / "tables.c").read_text().split("older systems", 1)[1].split("/*")[0]

@@ -12,7 +12,7 @@ from bloomfilter.cli import urls
 
 NAMES = "JS PJW ELF BKDR SDBM DJB DEK FNV RS AP".split()
 ALL = "php-hashes:" + ",".join(NAMES)
-COUNT = 80_000
+COUNT = 20_000
 
 
 def words(draw):

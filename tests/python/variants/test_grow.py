@@ -1,8 +1,6 @@
 """Filters that grow: never a lost key, the rate, parts, homes, copies, pickles, several
 processes."""
 
-import pickle
-
 import pytest
 
 from bloomfilter import BloomFilter
@@ -36,30 +34,6 @@ def test_parts_and_positions():
     assert (fixed.grow, fixed.window, fixed.parts) == (None, None, None)
 
 
-def test_copies_bytes_and_pickles(tmp_path):
-    bf = BloomFilter(**SMALL)
-    bf.update(keys("k", 9000))
-    bf.save(tmp_path / "saved.bloom")
-    again = [
-        bf.copy(),
-        BloomFilter.from_bytes(bf.to_bytes()),
-        pickle.loads(pickle.dumps(bf)),
-        BloomFilter.load(tmp_path / "saved.bloom"),
-        BloomFilter.open(tmp_path / "saved.bloom"),
-        BloomFilter.from_bytes(bf.to_bytes(), **{k: SMALL[k] for k in "np"}),
-    ]
-    for other in again:
-        assert (
-            other == bf
-            and other.grow == 2.0
-            and other.m == bf.m
-            and all(other.contains_many(keys("k", 9000)))
-        )
-        other.update(keys("l", 30_000))
-        assert other != bf and all(other.contains_many(keys("l", 30_000) + keys("k", 9000)))
-    assert "grow=2" in repr(bf)
-
-
 def test_what_another_handle_appended_is_known_at_once(tmp_path):
     asked = [
         lambda b: len(b.bitset),
@@ -76,15 +50,3 @@ def test_what_another_handle_appended_is_known_at_once(tmp_path):
         ):
             bf.update(keys("k", 5000))
             assert old.m < bf.m and ask(old) == ask(bf)
-
-
-def test_plan_says_the_first_part():
-    plan = BloomFilter.plan(**SMALL)
-    bf = BloomFilter(**SMALL)
-    assert (plan["m"], plan["n"], plan["k"], plan["p"], plan["scheme"]) == (
-        bf.m,
-        bf.n,
-        bf.k,
-        bf.p,
-        bf.scheme,
-    )

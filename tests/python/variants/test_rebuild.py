@@ -1,9 +1,5 @@
 """rebuild: in memory and in files the bits of a new filter, for everybody who uses it; what is added meanwhile is kept."""
 
-import os
-import signal
-import threading
-
 import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
@@ -89,54 +85,3 @@ def test_who_may_rebuild(tmp_path):
     ):
         with pytest.raises(Error, match=text):
             BloomFilter(n=100, p=0.01, **kind).rebuild(["a"])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_threads_add_meanwhile(kind, place):
-    f, g = pair(kind, place)
-    f.update(keys(0, 100))
-    for turn in range(20):
-        begun, added = threading.Event(), []
-
-        def adds(first, begun=begun, added=added):
-            begun.wait()
-            some = keys(first, first + 200)
-            added.extend(some)
-            g.update(some[:100])
-            for key in some[100:]:
-                g.add(key)
-
-        thread = threading.Thread(target=adds, args=(10_000 + 200 * turn,))
-
-        def rows(begun=begun):
-            yield "k0"
-            begun.set()
-            yield from keys(1, 100)
-
-        thread.start()
-        f.rebuild(rows())
-        thread.join()
-        assert (
-            len(added) == 200 and all(f.contains_many(added)) and all(g.contains_many(keys(0, 100)))
-        )
-
-
-def test_whoever_dies_leaves_the_old_keys(tmp_path):
-    path = tmp_path / "f.bloom"
-    f = BloomFilter(n=2000, p=0.001, storage=path)
-    f.update(keys(0, 1000))
-    size = path.stat().st_size
-    pid = os.fork()
-    if pid == 0:
-
-        def rows():
-            yield "new"
-            os.kill(os.getpid(), signal.SIGKILL)
-
-        BloomFilter.open(path).rebuild(rows())
-        os._exit(1)
-    assert os.waitpid(pid, 0)[1] == signal.SIGKILL and path.stat().st_size > size
-    assert BloomFilter.load(path) == of(BloomFilter, (0, 1000))
-    f.add("k1000")
-    assert path.stat().st_size == size and BloomFilter.open(path) == of(BloomFilter, (0, 1001))
-    assert f.rebuild(["k7"]) == 1 and f == of(BloomFilter, (7, 8))
