@@ -7,47 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import arrow_producer
-from arrow_producer import Column
 from threads import in_threads
 
 from bloomfilter import BloomFilter
-
-
-def numbers(start, n):
-    return Column(b"l", n, [None, np.arange(start, start + n, dtype="i8").tobytes()])
-
-
-@pytest.mark.parametrize("scheme", ["classic", "block", "block2"])
-def test_no_key_is_lost_when_others_come_and_go(scheme):
-    """One line of bits, so to say: every thread writes the same few words."""
-    n = 60_000
-    bf = BloomFilter(n=8 * n, p=0.01, scheme=scheme)
-    part = [range(i * n, (i + 1) * n) for i in range(7)]
-    other = BloomFilter(n=8 * n, p=0.01, scheme=scheme)
-    other.update(part[6])
-
-    def single():
-        for key in part[4]:
-            bf.add(key)
-
-    def unite():
-        for _ in range(30):
-            bf.__ior__(other)
-            assert bf.fill_ratio > 0
-
-    in_threads(
-        lambda: [bf.update(numbers(0, n)) for _ in range(20)],
-        lambda: bf.add_many(np.arange(n, 2 * n)),
-        lambda: bf.update(np.arange(2 * n, 3 * n).astype("U7")),
-        lambda: bf.update(iter(part[3])),
-        single,
-        lambda: bf.update(list(part[5])),
-        unite,
-        lambda: [bf.contains_many(numbers(0, n)) for _ in range(20)],
-        lambda: [5 in bf for _ in range(10_000)],
-    )
-    for keys in part:
-        assert bf.contains_many(keys) == b"\1" * n
 
 
 OTHERS = {

@@ -3,7 +3,6 @@ set; nulls; what is refused; every home and kind of filter."""
 
 import array
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ import pyarrow as pa
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter
 
-VECTORS = Path(__file__).resolve().parents[2] / "vectors" / "hashes64.txt"
 HASHES = [(i * 0x9E3779B97F4A7C15 + 1) % 2**64 for i in range(3000)] * 2
 SIGNED = [h - 2**64 if h >> 63 else h for h in HASHES]
 FIRST = [True] * 3000 + [False] * 3000
@@ -48,22 +46,6 @@ def test_every_column(name):
     assert not any(bf.contains_hashes(np.arange(2, 1000)))
     twin = of_hashes()
     assert twin.add_hashes(COLUMNS["numpy uint64"]) == 3000 and twin == bf
-
-
-def test_vectors():
-    bf, rows = None, [line.split() for line in VECTORS.read_text().splitlines()]
-    for first, *rest in rows:
-        if first == "=":
-            scheme, m, k = rest
-            bf, want = BloomFilter(m=int(m), k=int(k), scheme=scheme), set()
-            assert bf.scheme == scheme
-            continue
-        hashes = array.array("Q", [int(first, 16)])
-        assert bf.add_hashes(hashes) == (not want >= set(map(int, rest)))
-        want |= set(map(int, rest))
-        bits = np.unpackbits(np.frombuffer(bf.bitset, np.uint8))
-        assert set(np.flatnonzero(bits).tolist()) == want
-    assert len(rows) > 100
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,15 @@
 """A column of objects is the list of these objects: the same answers and the same errors, whatever
 library has the column, and by whatever method."""
 
-import array
-import asyncio
 import datetime
 import decimal
 import pathlib
-import threading
 import uuid
 
 import numpy as np
 import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter
-from bloomfilter.asyncio import BloomFilter as Awaited
 
 KEYS = {
     "text": ["a", "ß", "a" * 70],
@@ -94,36 +90,6 @@ def test_everything_else(column, kind):
                 assert fault.value.index == at
         with pytest.raises(TypeError, match=f"^key {at}: "):
             bf.rebuild(make(keys))
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_in_an_event_loop_and_in_threads(column):
-    make = COLUMNS[column]
-
-    async def work():
-        bf = await Awaited.create(n=100, p=1e-9)
-        with pytest.raises(TypeError, match="^key 1: .*not UUID"):
-            await bf.update(make(["a", uuid.UUID(int=1)]))
-        with pytest.raises(TypeError, match="not numpy.ndarray"):
-            await bf.add(np.array([1.5]))
-        with pytest.raises(TypeError, match="^key 0: .*not array.array"):
-            await bf.update([array.array("d", [1.5])])
-
-    asyncio.run(work())
-    bf, faults = BloomFilter(n=100, p=1e-9), []
-
-    def use():
-        try:
-            bf.update(make(["a", uuid.UUID(int=1)]))
-        except TypeError as fault:
-            faults.append(fault.index)
-
-    threads = [threading.Thread(target=use) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == [1] * 4
 
 
 def test_nulls_in_polars_objects():

@@ -66,22 +66,6 @@ def test_a_child_does_not_write(tmp_path):
     f.close()
 
 
-@kinds
-def test_an_open_file_is_not_saved_over(cls, sizes, tmp_path):
-    path, link = str(tmp_path / "a.bloom"), str(tmp_path / "link")
-    f = cls(**sizes, storage=path)
-    f.add("a")
-    os.symlink(path, link)
-    for each in (f, f.copy()):
-        for name in (path, link):
-            with pytest.raises(Error, match="save elsewhere and rename, or close it"):
-                each.save(name)
-    copy = f.copy()
-    f.close()
-    copy.save(path)
-    assert "a" in cls.open(path)
-
-
 def deleted(path):
     os.unlink(path)
 
@@ -110,13 +94,3 @@ def test_no_key_is_acknowledged_without_a_name(cls, sizes, goes, tmp_path):
     with pytest.raises(Error, match="was replaced or deleted"):
         f.close()
     f.close()
-
-
-def test_single_keys_notice_it_too(tmp_path):
-    path = str(tmp_path / "a.bloom")
-    f = BloomFilter(n=100_000, p=0.01, storage=path)
-    f.add("a")
-    os.unlink(path)
-    with pytest.raises(Error, match="was replaced or deleted"):
-        for i in range(30_000):
-            f.add(i)
