@@ -35,10 +35,7 @@ FAULTS = {
     "lone surrogate": "\ud800",
     "surrogate in a long text": "\ud800" + "é" * 20_000,
     "no key": 1.5,
-    "None": None,
-    "bool": True,
     "__index__ raises": Raises(),
-    "list": [],
 }
 SIZES = {"short": (400, 40), "long": (20, 1 << 20)}
 CHANGES = {
@@ -56,7 +53,7 @@ def trapped(keys, change, size, threshold, call):
         change(keys)
         junk.extend(b"\xee" * size for _ in range(800 if size < 1000 else 40))
 
-    gc.collect()
+    gc.collect(1)
     gc.disable()
     Trap(spring)
     old = gc.get_threshold()

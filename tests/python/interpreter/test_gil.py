@@ -17,12 +17,11 @@ from servers import until
 
 from bloomfilter import BloomFilter, CountingBloomFilter
 
-LONG = 0.2  # seconds: a call that took as long has waited
+LONG = 0.1  # seconds: a call that took as long has waited
 MANY = 200  # keys of one call of the core
 KINDS = {
     "fixed": {},
     "grow": {"grow": 2.0},
-    "window": {"window": 1e6},
     "window with a clock": {"window": 1e6, "clock": time.time},
 }
 
@@ -54,7 +53,7 @@ def let_run(ticker, call):
     except (OSError, ValueError):
         pass
     took, ran = time.monotonic() - start, ticker.ticks - before
-    assert took < LONG or ran >= 5, f"a wait of {took} s, in which another thread ran {ran} times"
+    assert took < LONG or ran >= 3, f"a wait of {took} s, in which another thread ran {ran} times"
     return took
 
 
@@ -74,7 +73,7 @@ def calls(bf, other, url, folder):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_while_redis_hangs(redis_by_url, tmp_path, kind):
-    url = redis_by_url.url(f"gil-{kind.replace(' ', '-')}", "&timeout=0.3&retry_after=0")
+    url = redis_by_url.url(f"gil-{kind.replace(' ', '-')}", "&timeout=0.15&retry_after=0")
     bf, other = (
         BloomFilter(n=1000, p=0.01, storage=url, **KINDS[kind]),
         BloomFilter(n=1000, p=0.01, **KINDS[kind]),

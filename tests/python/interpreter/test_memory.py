@@ -93,7 +93,7 @@ KEYS = [
 
 
 def test_no_reference_is_kept(tmp_path):
-    rounds, shared = 500, (None, 5)  # what the interpreter itself refers to
+    rounds, shared = 200, (None, 5)  # what the interpreter itself refers to
     for _ in range(50):
         every_call(KEYS, tmp_path)
     gc.collect()
@@ -110,7 +110,7 @@ def test_memory_is_given_back(tmp_path):
     for _ in range(20):
         every_call(KEYS, tmp_path)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(300):
+    for _ in range(60):
         bf = BloomFilter(m=80_000_000, k=3)
         bf.update(range(1000))
         twin = BloomFilter.from_bytes(bf.to_bytes())

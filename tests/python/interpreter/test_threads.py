@@ -2,8 +2,6 @@
 lost."""
 
 import itertools
-import os
-import pickle
 import signal
 import sys
 import threading
@@ -11,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from turns import turns_of_another
 from threads import in_threads
 
 from bloomfilter import BloomFilter, Error
@@ -87,20 +84,6 @@ def test_ctrl_c_in_a_list(run_python):
     assert run_python(CTRL_C) == "interrupted True"
 
 
-@pytest.mark.parametrize("kind", ["list", "generator", "text array", "number array"])
-def test_other_threads_make_progress_during_a_batch(kind):
-    n = 1_500_000
-    keys = {
-        "list": lambda: [f"https://example.org/{i}" for i in range(n)],
-        "generator": lambda: map(str, range(n)),
-        "text array": lambda: np.arange(n).astype("S8"),
-        "number array": lambda: np.arange(n),
-    }[kind]()
-    bf = BloomFilter(n=n, p=0.01)
-    progress = turns_of_another(lambda: bf.update(keys))
-    assert progress > 100
-
-
 def test_close_inside_a_batch_of_the_same_thread(tmp_path):
     """The batch goes on, and the filter is closed when it ends."""
 
@@ -141,56 +124,6 @@ def test_close_inside_a_batch_of_another_thread(bf, stop_signal, kind):
         bf.add("a")
 
 
-def test_no_key_is_lost_between_threads():
-    n = 200_000
-    bf = BloomFilter(n=5 * n, p=0.01)
-    parts = [np.arange(i * n, (i + 1) * n) for i in range(5)]
-    in_threads(
-        lambda: bf.update(parts[0]),
-        lambda: bf.add_many(parts[1]),
-        lambda: bf.update(parts[2].astype("S8")),
-        lambda: bf.update(parts[3].tolist()),
-        lambda: [bf.add(int(key)) for key in parts[4]],
-        lambda: [bf.fill_ratio for _ in range(50)],
-        lambda: [bf.contains_many(parts[0]) for _ in range(3)],
-    )
-    for part in parts:
-        assert bf.contains_many(part) == b"\1" * n
-
-
-def test_unions_and_batches_at_once():
-    n = 100_000
-    bf, other = BloomFilter(n=20 * n, p=0.01), BloomFilter(n=20 * n, p=0.01)
-    other.update(np.arange(n, 2 * n))
-
-    def unite():
-        for _ in range(20):
-            bf.__ior__(other)
-            bf.copy()
-
-    in_threads(lambda: bf.update(np.arange(n)), unite, lambda: bf.update(np.arange(2 * n, 3 * n)))
-    assert bf.contains_many(np.arange(3 * n)) == b"\1" * (3 * n)
-
-
-def test_bytes_taken_during_a_batch_are_sound(tmp_path):
-    n = 400_000
-    bf = BloomFilter(n=20 * n, p=0.01)
-    taken = []
-
-    def take():
-        for i in range(3):
-            taken.append(bf.to_bytes())
-            bf.save(tmp_path / str(i))
-            taken.append(pickle.dumps(bf))
-
-    in_threads(
-        lambda: bf.update(np.arange(n)), take, lambda: [bf.add(i) for i in range(n, n + 50_000)]
-    )
-    assert [type(BloomFilter.from_bytes(data)) for data in taken[::2]] == [BloomFilter] * 3
-    assert [BloomFilter.load(tmp_path / str(i)).m for i in range(3)] == [bf.m] * 3
-    assert pickle.loads(taken[1]).m == bf.m
-
-
 def test_a_list_that_another_thread_changes():
     bf = BloomFilter(n=100_000, p=0.01)
     keys = [f"key {i}" for i in range(20_000)]
@@ -211,14 +144,3 @@ def test_a_list_that_another_thread_changes():
 
     in_threads(change, update)
     assert bf.contains_many(f"key {i}" for i in range(10_000)) == b"\1" * 10_000
-
-
-def test_fork(bf):
-    bf.add("before")
-    child = os.fork()
-    if child == 0:
-        ok = "before" in bf and bf.add("child") and bf.update(range(5000)) > 4900
-        bf.close()
-        os._exit(0 if ok else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert "child" not in bf and bf.add("after")

@@ -153,11 +153,21 @@ def test_of_counters(interrupted):
     bf.close()
 
 
-@pytest.mark.parametrize("kind", ["ASCII", "UCS2", "big int", "__index__"])
+BATCHES = {
+    "ASCII": lambda: [KEYS["ASCII"]] * MANY,
+    "UCS2": lambda: [KEYS["UCS2"]] * MANY,
+    "big int": lambda: [KEYS["big int"]] * (MANY // 10),
+    "__index__": lambda: [KEYS["__index__"]] * (MANY // 10),
+    "generator": lambda: map(str, range(MANY // 4)),
+    "numpy S": lambda: np.arange(MANY // 4).astype("S8"),
+    "numpy int": lambda: np.arange(MANY // 4),
+}
+
+
+@pytest.mark.parametrize("kind", BATCHES)
 def test_other_threads_run(bf, kind):
-    keys = [KEYS[kind]] * (MANY // (1 if kind in ("ASCII", "UCS2") else 10))
-    progress = turns_of_another(lambda: bf.update(keys))
-    assert progress > 100
+    keys = BATCHES[kind]()
+    assert turns_of_another(lambda: bf.update(keys)) > 100
 
 
 def test_a_large_key_lets_other_threads_run(bf):
