@@ -1,18 +1,11 @@
-"""For the tests of the command line: running it as a user does, and a Redis of one's own on a
-socket."""
+"""For the tests of the command line: running it as a user does."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
-from pathlib import Path
 
 import forked
-import pytest
 
-from bloomfilter import BloomFilter, Error
 from bloomfilter.cli import main
 
 COMMAND = [sys.executable, "-m", "bloomfilter"]
@@ -20,7 +13,7 @@ COMMAND = [sys.executable, "-m", "bloomfilter"]
 
 class Done:
     def __init__(self, done):
-        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+        self.code, self.out, self.err = done.returncode, done.stdout or b"", done.stderr
         self.text = self.out.decode(errors="replace")
 
 
@@ -30,7 +23,11 @@ def cli(*words, data=b"", env=None, **options):
     if "stdin" not in options:
         options["input"] = data
     words = [os.fsdecode(str_or_path(word)) for word in words]
-    if env or options.keys() - {"stdin", "input"}:  # what an interpreter looks at when it starts
+    if env or options.keys() - {
+        "stdin",
+        "stdout",
+        "input",
+    }:  # what an interpreter looks at when it starts
         env = {**os.environ, **(env or {})}
         done = subprocess.run([*COMMAND, *words], capture_output=True, timeout=120, env=env, check=False, **options)  # fmt: skip
     else:
@@ -74,39 +71,3 @@ def python(code, *words, **options):
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, words)], capture_output=True, check=False, **options
     )
-
-
-@pytest.fixture(scope="session")
-def redis_socket():
-    try:
-        BloomFilter(m=10, k=1, storage="redis://127.0.0.1:1?key=x")
-    except Error as error:
-        pytest.skip(str(error))
-    except OSError:
-        pass
-    if not shutil.which("redis-server"):
-        pytest.skip("no redis-server here")
-    folder = Path(tempfile.mkdtemp(prefix="bf-", dir="/tmp"))  # a socket's path is short
-    server = subprocess.Popen(
-        [
-            *"redis-server --port 0 --save".split(),
-            "",
-            "--unixsocket",
-            folder / "s",
-            "--dir",
-            folder,
-        ],
-        stdout=subprocess.DEVNULL,
-    )
-    while not (folder / "s").exists():
-        assert server.poll() is None
-        time.sleep(0.01)
-    yield folder / "s"
-    server.terminate()
-    server.wait()
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def redis_url(redis_socket, request):
-    return f"unix://{redis_socket}?key={request.node.name.replace('[', '-').replace(']', '')}"

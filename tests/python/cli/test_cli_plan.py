@@ -4,7 +4,7 @@ import json
 import warnings
 
 import pytest
-from cli_helpers import fails, ok
+from cli_helpers import ok
 
 from bloomfilter import BloomFilter, CountingBloomFilter
 
@@ -51,9 +51,12 @@ def test_n_and_k():
     assert answer["k"] == 7 and answer["p"] == pytest.approx(0.5**7, rel=0.01)
 
 
-@pytest.mark.parametrize("words", ["", "-n 5", "-p 1%", "-k 5", "-p 1% -k 5"])
-def test_too_little(words):
-    assert "pass -n and -p (or -m and -n" in fails("plan", *words.split())
+@pytest.mark.parametrize("end", ["png", "pdf"])
+def test_a_picture(tmp_path, end):
+    pytest.importorskip("matplotlib.pyplot")
+    picture = tmp_path / f"plan.{end}"
+    ok("plan", "-n", "1M", "-p", "1%", "--plot", picture)
+    assert picture.stat().st_size > 1000
 
 
 def test_large_keys_of_redis():
@@ -70,24 +73,3 @@ def test_large_keys_of_redis():
         warnings.simplefilter("error")
         BloomFilter.plan(**sizes)
         BloomFilter.plan(**sizes, storage="redis://127.0.0.1/0?key=k", overfull="ignore")
-
-
-@pytest.mark.parametrize(
-    "words, said",
-    [
-        ("--grow 2 --window 5", "--grow 2 and --window 5 must not"),
-        ("--parts 3", "--parts is for forgetting filters: pass --window"),
-        ("--shards 3 --grow 2", "--shards 3: a filter with shards"),
-    ],
-)
-def test_messages_name_options(words, said):
-    assert said in fails("plan", "-n", "10", "-p", "1%", *words.split())
-
-
-@pytest.mark.parametrize("end", ["png", "svg", "pdf"])
-def test_a_picture(tmp_path, end):
-    pytest.importorskip("matplotlib")
-    picture = tmp_path / f"plan.{end}"
-    ok("plan", "-n", "1M", "-p", "1%", "--plot", picture)
-    assert picture.stat().st_size > 1000
-    assert "must end in .png" in fails("plan", "-n", "1M", "-p", "1%", "--plot", tmp_path / "x.gif")

@@ -87,10 +87,8 @@ def test_keys_through_a_pipe(tmp_path):
     )
     assert "at least 2" in fails("study", data=b"one\n")
     with open("/dev/null") as nothing:
-        assert (
-            json.loads(ok("study", "--json", "--schemes", "classic", stdin=nothing).out)["keys"]
-            == 30_558
-        )
+        made = json.loads(ok("study", "--json", "--schemes", "classic", stdin=nothing).out)
+    assert made["keys"] == 30_558
 
 
 def test_study_for_people():
@@ -103,19 +101,6 @@ def test_study_for_people():
         int, text.splitlines()[-1].split(" measurements")[0].replace("of ", "").split()
     )
     assert filters == 19 + 16 + 19 + 3 * 31 * 8 and inside > 0.93 * filters
-
-
-@pytest.mark.parametrize(
-    "words, what",
-    [
-        (["--confidence", "1"], "confidence"),
-        (["--schemes", "nope"], "nope"),
-        (["/dev/null"], "at least 2"),
-        (["/nonexistent"], "No such file"),
-    ],
-)
-def test_study_refuses(words, what):
-    assert what in fails("study", *words)
 
 
 # ---- theory ----
@@ -146,22 +131,17 @@ def test_spread_widens_the_interval():
     assert all(a < b for a, b in pairwise(spans))
 
 
-@pytest.mark.parametrize("confidence, least, most", [(0.95, 0.93, 0.985), (0.5, 0.46, 0.60)])
-def test_intervals_hold_as_many_as_they_say(confidence, least, most):
+@pytest.mark.parametrize("scheme", ["classic", "block", "block2"])
+def test_intervals_hold_as_many_as_they_say(scheme):
     """Fixed lists, so it is the same every time; counts are whole, so a little more than asked is
     inside."""
-    inside = {scheme: [] for scheme in ("classic", "block", "block2")}
-    for seed in range(25):
-        halves = study.Halves(urls.made(8000, seed=100 + seed))
-        for scheme, found in inside.items():
-            found += [r.inside for r in study.over_k(halves, scheme, confidence)]
-    for found in inside.values():
+    lists = [study.Halves(urls.made(4000, seed=100 + seed)) for seed in range(15)]
+    for confidence, least, most in ((0.95, 0.92, 0.99), (0.5, 0.44, 0.62)):
+        found = [r.inside for one in lists for r in study.over_k(one, scheme, confidence)]
         assert least < sum(found) / len(found) < most
 
 
-@pytest.mark.parametrize(
-    "scheme, k", [("classic", 16), ("block", 6), ("block", 12), ("block2", 16)]
-)
+@pytest.mark.parametrize("scheme, k", [("classic", 16), ("block", 12), ("block2", 16)])
 def test_the_variance_between_filters(scheme, k):
     """Small filters differ much: the spread of their own rates, by their bits for classic, by many
     probes for the others."""
@@ -228,20 +208,6 @@ def test_bench(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bench_refuses(tmp_path):
-    for words, what in [
-        (["-n", "0"], "-n must"),
-        (["--k-best", "0"], "--k-best"),
-        (["--k-best", "9", "--max", "5"], "--k-best"),
-        (["--tolerance", "-1"], "--tolerance"),
-        (["-p", "7"], "p must"),
-    ]:
-        assert what in fails("bench", *words)
-    (tmp_path / "x").write_bytes(b"precious")
-    assert "exists already" in fails("bench", "-n", "10", "--file", tmp_path / "x")
-    assert (tmp_path / "x").read_bytes() == b"precious"
-
-
 def test_bench_removes_no_file_of_another_process(tmp_path, monkeypatch, capsys):
     """Only the moment is chosen: the file appears after the look."""
 
@@ -255,54 +221,44 @@ def test_bench_removes_no_file_of_another_process(tmp_path, monkeypatch, capsys)
 
 
 # ---- pictures ----
-@pytest.mark.parametrize(
-    "what, end", [("k", "svg"), ("fill", "svg"), ("bits", "svg"), ("growth", "svg"), ("all", "png")]
-)
-def test_plot(tmp_path, what, end):
-    pytest.importorskip("matplotlib")
+@pytest.fixture(scope="module")
+def matplotlib():
+    """Is imported once, and not by each of the commands."""
+    return pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.mark.parametrize("what, end", [("k", "svg"), ("bits", "svg"), ("all", "png")])
+def test_plot(tmp_path, matplotlib, what, end):
     picture = tmp_path / f"picture.{end}"
     assert ok("plot", what, "-o", picture).text == f"{picture}\n"
     data = picture.read_bytes()
     if end == "png":
         assert data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) > 20_000
-    else:
-        names = {
-            "k": ["positions per key", "classic", "measured"],
-            "fill": ["bits set"],
-            "bits": ["bits per key"],
-            "growth": ["different keys added"],
-        }
-        assert b"</svg>" in data and all(name in data.decode() for name in names[what])
-    if what == "k":
-        ok("plot", what, "-o", tmp_path / "again.svg")
-        assert (tmp_path / "again.svg").read_bytes() == data
+        return
+    names = {"k": ["positions per key", "classic", "measured"], "bits": ["bits per key"]}
+    assert b"</svg>" in data and all(name in data.decode() for name in names[what])
+    ok("plot", what, "-o", tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_bytes() == data
 
 
-def test_plot_of_an_actual_filter_and_list(tmp_path):
-    pytest.importorskip("matplotlib")
-    with BloomFilter(n=5000, p=0.001, storage=tmp_path / "seen.bloom") as bf:
-        bf.update(range(2000))
-    (tmp_path / "keys").write_text("".join(f"{i}\n" for i in range(3000)))
-    for words in (
-        ["growth", tmp_path / "keys", "--filter", tmp_path / "seen.bloom"],
-        ["k", tmp_path / "keys"],
-    ):
-        answer = json.loads(ok("plot", *words, "-o", tmp_path / "x.svg", "--json").out)
-        assert answer["plots"] == words[:1]
-    ok("plot", "growth", "--filter", tmp_path / "seen.bloom", "-o", tmp_path / "g.svg")
-    assert (
-        "seen.bloom now" in (tmp_path / "g.svg").read_text()
-        and "sized for n = 5,000 at 0.1 %" in (tmp_path / "g.svg").read_text()
-    )
-
-
-def test_plot_refuses(tmp_path):
-    assert ".png" in fails("plot", "k", "-o", tmp_path / "k.txt")
-    assert "--dpi" in fails("plot", "k", "-o", tmp_path / "k.png", "--dpi", "0")
-    assert "-o" in fails("plot", "k")
-    pytest.importorskip("matplotlib")
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ([], "sized for n = 5,000 at 0.1 %"),
+        (["--counting"], "sized for n = 5,000 at 0.1 %"),
+        (["--grow", "2"], "seen.bloom now"),
+        (["--window", "3600"], "seen.bloom now"),
+    ],
+    ids=str,
+)
+def test_plot_of_an_actual_filter_and_list(tmp_path, matplotlib, words, says):
+    seen, keys, picture = tmp_path / "seen.bloom", tmp_path / "keys", tmp_path / "x.svg"
+    keys.write_text("".join(f"{i}\n" for i in range(2000)))
+    ok("add", seen, keys, "-n", "5k", "-p", "0.1%", *words)
+    answer = ok("plot", "growth", keys, "--filter", seen, "-o", picture, "--json").out
+    assert json.loads(answer)["plots"] == ["growth"]
+    assert "seen.bloom now" in picture.read_text() and says in picture.read_text()
     assert "No such file" in fails("plot", "k", "-o", tmp_path / "none" / "k.png")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_matplotlib(tmp_path):
