@@ -95,7 +95,6 @@ static const bf_spec kinds[] = {
 };
 enum { KINDS = 4 };
 static const int maps_made[] = { 1, 1, 2, 6 }; /* a page of the whole, and its parts */
-static const bf_spec smaller = { .n = 200000, .p = 0.01, .grow = 2, .storage = path };
 static const bf_spec growing = { .n = 100, .p = 0.01, .grow = 2, .storage = path };
 static const bf_spec *again(const bf_spec *s, bool read)
 {
@@ -409,25 +408,6 @@ TEST(larger_than_the_disk)
         e = (bf_error){ 0 };
         CHECK(!bf_open(&spec, &e) && e.sys_errno == ENOSPC && emulations == 0);
         CHECK(access(path, F_OK) != 0);
-    }
-    as_ever();
-}
-
-/* What has been opened for reading stays readable when the disk fills up. */
-TEST(a_disk_that_fills_up_later)
-{
-    if (!small_disk()) return;
-    says_tmpfs = true;
-    for (int read = 0; read < 2; read++) {
-        copy_to_it(&smaller);
-        bf_filter *f =
-            must(bf_open(&(bf_spec){ .storage = elsewhere, .read_only = read }, &e), __LINE__);
-        fill_it();
-        has_some(f);
-        for (int i = 0; i < 20000; i++)
-            CHECK((read ? bf_test(f, &i, sizeof i, &e) : bf_add(f, &i, sizeof i, &e)) >= 0);
-        bf_close(f);
-        empty_it();
     }
     as_ever();
 }

@@ -5,9 +5,9 @@
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"
+#include "must.h"
 #include "optional.h"
 
-static bf_error e;
 static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
 static int apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
@@ -26,15 +26,7 @@ static const bf_functions functions = { .count = 1, .function = list };
 static double now_is = 1000;
 static double clock_of(void *ctx) { return now_is; }
 
-static bf_filter *must(bf_filter *f)
-{
-    if (!f) {
-        fprintf(stderr, "%s\n", e.msg);
-        exit(1);
-    }
-    return f;
-}
-#define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e))
+#define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 
 /* ---- specs ---- */
 typedef struct {
@@ -216,7 +208,7 @@ TEST(plans_of_many_parts)
         bf_spec plan = rows[i];
         bf_info info;
         CHECK_EQ(bf_plan(&plan, &e), 0);
-        bf_filter *f = must(bf_open(&rows[i], &e));
+        bf_filter *f = must(bf_open(&rows[i], &e), __LINE__);
         bf_get_info(f, &info);
         CHECK(info.m == plan.m && info.k == plan.k && info.p == plan.p && info.n == plan.n &&
               !strcmp(info.scheme, plan.scheme));
@@ -364,7 +356,8 @@ TEST(pairs_that_do_not_match)
             "the same parts, got 4 and 5" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        bf_filter *a = must(bf_open(&rows[i].a, &e)), *b = must(bf_open(&rows[i].b, &e));
+        bf_filter *a = must(bf_open(&rows[i].a, &e), __LINE__),
+                  *b = must(bf_open(&rows[i].b, &e), __LINE__);
         CHECK_REFUSED(bf_unite(a, b, &e), BF_EINVAL, rows[i].says);
         CHECK_EQ(bf_unite(a, b, NULL), BF_EINVAL);
         CHECK_EQ(bf_intersect(a, b, &e), BF_EINVAL);
@@ -395,7 +388,7 @@ TEST(fits_says_no)
     close(mkstemp(path));
     unlink(path);
     const bf_spec made = { .m = 1000, .k = 3, .storage = path, .secret = secret, .secret_len = 16 };
-    bf_filter *f = must(bf_open(&made, &e)), *memory = OPEN(.m = 1000, .k = 3);
+    bf_filter *f = must(bf_open(&made, &e), __LINE__), *memory = OPEN(.m = 1000, .k = 3);
     const struct {
         bf_spec spec;
         int want;
@@ -424,7 +417,7 @@ TEST(fits_says_no)
     CHECK_EQ(bf_is_current(memory, &made, &e), 0);
     unlink(path);
     CHECK_EQ(bf_is_current(f, &made, &e), 0); /* the name leads to nothing */
-    bf_filter *g = must(bf_open(&made, &e));
+    bf_filter *g = must(bf_open(&made, &e), __LINE__);
     CHECK_EQ(bf_is_current(f, &made, &e), 0); /* to another file */
     CHECK_EQ(bf_is_current(g, &made, &e), 1);
     CLOSE(f, g, memory);
@@ -474,7 +467,7 @@ TEST(stored_filters_that_are_others)
     for (size_t i = 0; i < COUNT(rows); i++) {
         bf_info info;
         const int before = failed_here;
-        bf_filter *f = must(bf_open(&kinds[rows[i].kind], &e)), *g;
+        bf_filter *f = must(bf_open(&kinds[rows[i].kind], &e), __LINE__), *g;
         bf_get_info(f, &info);
         uint8_t *bytes = malloc(info.image_bytes);
         CHECK_EQ(bf_to_bytes(f, bytes, info.image_bytes, &e), 0);

@@ -117,21 +117,17 @@ REPLACED(int, open, (const char *name, int flags, int mode))
     }
     return __real_open(name, flags, mode);
 }
-REPLACED(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t from))
-{
-    point();
-    return __real_mmap(at, n, prot, flags, fd, from);
-}
-REPLACED(int, madvise, (void *at, size_t n, int how))
-{
-    point();
-    return __real_madvise(at, n, how);
-}
-REPLACED(int, close, (int fd))
-{
-    point();
-    return __real_close(fd);
-}
+/* Another thread forks before each of these. */
+#define AT_A_POINT(type, name, params, args)                                                       \
+    REPLACED(type, name, params)                                                                   \
+    {                                                                                              \
+        point();                                                                                   \
+        return __real_##name args;                                                                 \
+    }
+AT_A_POINT(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t from),
+    (at, n, prot, flags, fd, from))
+AT_A_POINT(int, madvise, (void *at, size_t n, int how), (at, n, how))
+AT_A_POINT(int, close, (int fd), (fd))
 
 /* ---- forks ---- */
 TEST(children_forked_meanwhile_do_not_share_an_exclusive_lock)

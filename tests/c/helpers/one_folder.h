@@ -5,14 +5,15 @@
 #include "folder.h"
 #include "must.h"
 
-static inline int files(void)
+static inline int files_in(const char *where)
 {
     int n = 0;
-    DIR *d = opendir(folder);
+    DIR *d = opendir(where);
     while (d && readdir(d)) n++;
     if (d) closedir(d);
     return n - 2;
 }
+static inline int files(void) { return files_in(folder); }
 /* The filter's file goes, and was the only one. */
 static inline void gone(void)
 {
