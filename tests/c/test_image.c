@@ -130,8 +130,11 @@ TEST(round_trips)
             bits += (part.m * (rows[i].spec.counting ? 4 : 1) + 63) / 64 * 8;
         }
         if (rows[i].head) CHECK_EQ(len, rows[i].head + bits);
+        const bf_spec spec = to_read(i);
         same(f, read_(i, b, len), i);
         same(f, read_(i, paged, paged_len), i);
+        same(f, bf_from_bytes_as(b, len, NULL, &spec, &e), i); /* format NULL is ours */
+        CHECK(bf_to_bytes_as(f, NULL, paged, len, &e) == 0 && !memcmp(paged, b, len));
         for (uint64_t at = 0; rows[i].spec.secret && at + 16 <= len; at++)
             CHECK(memcmp(b + at, secret, 16)); /* never stored */
         free(paged);
@@ -161,24 +164,6 @@ TEST(these_bytes_for_ever)
     CHECK((g = bf_from_bytes(bytes, sizeof bytes, NULL, &e)) && bf_equal(f, g, &e) == 1);
     CLOSE(g, f);
     free(b);
-}
-
-/* Format NULL is our own, there and back. */
-TEST(format_null_is_ours)
-{
-    for (unsigned i = 0; i < ROWS; i++) {
-        if (!can(i)) continue;
-        const bf_spec spec = to_read(i);
-        bf_filter *f = made(i);
-        const int64_t len = bf_bytes_as(f, NULL, &e);
-        uint8_t *b = malloc((size_t)len);
-        CHECK_EQ(bf_to_bytes_as(f, NULL, b, (uint64_t)len, &e), 0);
-        same(f, bf_from_bytes_as(b, (size_t)len, NULL, &spec, &e), i);
-        CHECK(!bf_from_bytes_as(b, (size_t)len - 1, NULL, &spec, NULL));
-        CHECK_REFUSED(bf_bytes_as(f, "tar", &e), BF_EINVAL, "format must be one of");
-        free(b);
-        bf_close(f);
-    }
 }
 
 /* Pointers that may be NULL: where nothing is read or written, and errors. */
