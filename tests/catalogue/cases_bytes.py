@@ -39,11 +39,11 @@ def images():
     image("not-keyed", "mismatch", "not keyed", PLAIN, {"secret": range(16)})
     for n in (0, 1, 7):
         bad(f"cut-{n}", [f"only {n} bytes"], cut=n)
-    for n in (8, 9, 12, 16, 24, 32, 80, 144, 2047, 2048, 2056, 2080, 4088, 4095):
+    for n in (8, 16, 24, 144, 2048, 2080, 4088, 4095):
         bad(f"cut-{n}", ["truncated", f"{n} bytes"], cut=n)
     for n in (4096, 4097, whole - 8, whole - 1):
         bad(f"cut-{n}", ["truncated", f"{n} bytes", "m=1001"], cut=n)
-    for n in (1, 7, 8, 128, 4096, 65536):
+    for n in (1, 8, 4096):
         bad(f"long-{n}", ["too long", f"{whole + n} bytes"], more=n)
     bad("twice", "too long", twice=1)
     for at in range(8):
@@ -228,7 +228,6 @@ def base64():
     for name, says, value in (
         ("empty", "the text is not JSON", ""),
         ("begun", "the text is not JSON", "{"),
-        ("number", foreign, "5"),
         ("list", foreign, "[]"),
         ("other", foreign, '{"BloomFilter": "QUJD"}'),
         ("no-text", foreign, '{"bloomfilter": 5}'),

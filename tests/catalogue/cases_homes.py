@@ -68,7 +68,6 @@ def redis():
             answer(phase, word or "empty-error", want, [word] if word else [], f"-{text}\r\n")
     garbage = {
         "http": "HTTP/1.1 400 Bad Request\r\n\r\n",
-        "newline": "\r\n",
         "huge-bulk": "$99999999999999\r\n",
         "minus-array": "*-7\r\n",
         "huge-array": "*2147483647\r\n",

@@ -62,12 +62,10 @@ def test_aiohttp(server):
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("home", ["file", "URL"])
-def test_fastapi(home, server, tmp_path, monkeypatch):
+def test_fastapi(server, monkeypatch):
     pytest.importorskip("fastapi")
     httpx = pytest.importorskip("httpx")
-    storage = str(tmp_path / "names.bloom") if home == "file" else server + "?key=names"
-    monkeypatch.setenv("STORAGE", storage)
+    monkeypatch.setenv("STORAGE", server + "?key=names")
     names = example("fastapi_names")
     names.database.names.update(["ann", "bob"])
 

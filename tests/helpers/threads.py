@@ -1,5 +1,6 @@
 """Jobs that run at the same time, for the tests of threads."""
 
+import concurrent.futures
 import sys
 import threading
 
@@ -29,3 +30,12 @@ def in_threads(*jobs, seconds=900):
     assert not any(thread.is_alive() for thread in threads), "a thread waits for ever"
     if faults:
         raise faults[0]
+
+
+def in_background(call, *args):
+    """A future of what it returns."""
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    try:
+        return pool.submit(call, *args)
+    finally:
+        pool.shutdown(wait=False)

@@ -165,24 +165,6 @@ def test_named_filters_live_in_the_folder(start, tmp_path):
     assert code == 1 and 'the filter "broken"' in said
 
 
-def test_two_daemons_and_python_on_one_file(start, tmp_path):
-    path = tmp_path / "seen.bloom"
-    one, two = start("-n", 10_000, "-p", 0.001, "--storage", path), start("--storage", path)
-    python = BloomFilter.open(str(path))
-    one.get("/add=from+one")
-    two.post("/add", b"from two\nalso two")
-    python.add("from python")
-    for daemon in (one, two):
-        assert (
-            daemon.post("/contain", b"from one\nfrom two\nalso two\nfrom python\nfrom nobody").body
-            == b"11110"
-        )
-    assert all(key in python for key in ("from one", "from two", "also two", "from python"))
-    assert one.get("/add=from+two").headers["x-new"] == "0"
-    one.stop()
-    assert two.get("/contain=from+one").body == b"true"
-
-
 def test_python_rebuilds_the_file_of_a_daemon(start, tmp_path):
     path = tmp_path / "seen.bloom"
     daemon = start("-n", 10_000, "-p", 0.001, "--storage", path)

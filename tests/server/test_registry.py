@@ -21,7 +21,7 @@ from daemons import (
     until,
     until_status,
 )
-from threads import in_threads
+from threads import in_background, in_threads
 
 PUT = "?n=1000&p=0.01"
 
@@ -70,10 +70,8 @@ def test_one_of_two_daemons_made_it(two):
     """201 tells a program that it has to fill the filter: one of them."""
     for i in range(100):
         clients, replies = [d.client() for d in two[:2]], []
-        in_threads(
-            *(lambda c=c: replies.append(c.ask("PUT", f"/f/{i}{PUT}").status) for c in clients),
-            seconds=PATIENCE,
-        )
+        puts = (lambda c=c: replies.append(c.ask("PUT", f"/f/{i}{PUT}").status) for c in clients)
+        in_threads(*puts, seconds=PATIENCE)
         assert sorted(replies) == [200, 201]
 
 
@@ -208,25 +206,21 @@ def test_a_file_that_is_replaced_in_the_middle_of_a_batch(start, tmp_path, again
         new.save(str(path))
         old = BloomFilter.open(str(path))
         assert daemon.get("/f/x/contain=1").body == b"false"
-        replies = []
-        batch = threading.Thread(
-            target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys))
-        )
-        batch.start()
-        while "0" not in old and not replies:
+        reply = in_background(daemon.post, "/f/x/add", keys)
+        while "0" not in old and not reply.done():
             time.sleep(0)
         os.kill(daemon.process.pid, signal.SIGSTOP)
-        half = old.fill_ratio < 0.4 and not replies
+        half = old.fill_ratio < 0.4 and not reply.done()
         if again:
             os.replace(f"{folder}/.new", path)
         else:
             path.unlink()
         os.kill(daemon.process.pid, signal.SIGCONT)
-        batch.join(PATIENCE)
+        status = reply.result(PATIENCE).status
         if half:
             break
     assert half, "never caught in the middle"
-    assert replies[0].status == (200 if again else 404)
+    assert status == (200 if again else 404)
     if again:
         assert set(daemon.post("/f/x/contain", keys).body) == {ord("1")}
         assert BloomFilter.open(str(path)).contains_many([b"0", b"500000", b"999999"]) == b"\1\1\1"
@@ -239,14 +233,9 @@ def test_deleted_in_memory_while_a_batch_runs(start):
     keys = lines_of(range(300_000))
     for _ in range(4):
         assert daemon.ask("PUT", "/f/x?n=300000&p=0.01").status == 201
-        replies = []
-        batch = threading.Thread(
-            target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys))
-        )
-        batch.start()
+        reply = in_background(daemon.post, "/f/x/add", keys)
         assert daemon.ask("DELETE", "/f/x").status == 200
-        batch.join(PATIENCE)
-        assert replies[0].status in (200, 404)
+        assert reply.result(PATIENCE).status in (200, 404)
         assert daemon.get("/f/x").status == 404
 
 
@@ -254,35 +243,22 @@ def test_others_add_while_a_large_image_is_merged_and_downloaded(start):
     daemon = start("--threads", 2)
     daemon.ask("PUT", "/f/large?m=32000000&n=1000000")
     image = daemon.get("/f/large").body
-    stop, errors = threading.Event(), []
+    stop, keys = threading.Event(), [b"k%d" % i for i in range(300)]
 
-    def work(method, target, body):
+    def work(*ask):
         while not stop.is_set():
-            if daemon.ask(method, target, body).status != 200:
-                errors.append(target)
+            assert daemon.ask(*ask).status == 200, ask[:2]
 
-    threads = [
-        threading.Thread(target=work, args=args)
-        for args in (("POST", "/f/large/merge", image), ("GET", "/f/large", b""))
-    ]
-    for thread in threads:
-        thread.start()
-    for i in range(300):
-        assert daemon.get(f"/f/large/add=k{i}").body == b"ok"
+    asks = ("POST", "/f/large/merge", image), ("GET", "/f/large")
+    others = [in_background(work, *ask) for ask in asks]
+    for key in keys:
+        assert daemon.get(b"/f/large/add=" + key).body == b"ok"
     stop.set()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert not errors
-    assert (
-        daemon.post("/f/large/contain", b"\n".join(b"k%d" % i for i in range(300))).body
-        == b"1" * 300
-    )
-    assert (
-        BloomFilter.from_bytes(daemon.get("/f/large").body).contains_many(
-            [f"k{i}" for i in range(300)]
-        )
-        == b"\1" * 300
-    )
+    for other in others:
+        other.result(PATIENCE)
+    assert daemon.post("/f/large/contain", lines_of(keys)).body == b"1" * 300
+    large = BloomFilter.from_bytes(daemon.get("/f/large").body)
+    assert large.contains_many(keys) == b"\1" * 300
 
 
 @pytest.mark.parametrize("verb", ["add", "contain"])
@@ -292,11 +268,8 @@ def test_a_long_batch_stops_nobody_else(start, verb):
     daemon.ask("PUT", "/f/slow?m=1000000&n=100&k=4096")
     daemon.get("/f/slow/add=")
     slow = daemon.client()
-    slow.send(
-        b"POST /f/slow/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000\r\n\r\n"
-        % verb.encode()
-        + b"\n" * 40_000
-    )
+    head = f"POST /f/slow/{verb} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000\r\n\r\n"
+    slow.send(head.encode() + b"\n" * 40_000)
     assert daemon.get("/f/slow/contain=").body == b"true"
     assert daemon.get("/healthz").status == 200
     slow.socket.setblocking(False)
