@@ -145,7 +145,7 @@ def python_asan(session):
 @nox.session
 def python_debug(session):
     """tests/python with the debug allocator and -X dev."""
-    env = {"PYTHONDEVMODE": "1", "PYTHONMALLOC": "debug", "BLOOMFILTER_HALF_GIB": "1"}
+    env = {"PYTHONDEVMODE": "1", "PYTHONMALLOC": "debug"}
     which = session.posargs or ALL_BUT_SPARK
     ends(session, pytest("python-debug", installed(session), *which, **env))
 

@@ -1,6 +1,7 @@
 """Real Redis servers for the tests, on loopback and free ports, stopped by pid: one alone, one
 behind a proxy that spoils answers, a cluster of three masters with a replica each."""
 
+import contextlib
 import select
 import socket
 import subprocess
@@ -39,23 +40,12 @@ class Server:
         self.start()
 
     def start(self):
-        fixed = [
-            "--port",
-            str(self.port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-            "--dir",
-            str(self.folder),
-        ]
-        fixed += ["--unixsocket", str(self.folder / "socket"), "--enable-debug-command", "yes"]
+        fixed = "--bind 127.0.0.1 --appendonly no --enable-debug-command yes --save".split()
+        own = {"port": self.port, "dir": self.folder, "unixsocket": self.folder / "socket"}
+        command = ["redis-server", *fixed, ""]
+        command += [str(word) for name in own for word in (f"--{name}", own[name])]
         with open(self.folder / "log", "wb") as log:
-            self.process = subprocess.Popen(
-                ["redis-server", *fixed, *self.options], stdout=log, stderr=log
-            )
+            self.process = subprocess.Popen([*command, *self.options], stdout=log, stderr=log)
         try:
             until(self.answers, "a server's start")
         except BaseException:
@@ -83,6 +73,22 @@ class Server:
     def stop(self):
         self.process.kill()
         self.process.wait()
+
+
+@contextlib.contextmanager
+def sentinel(folder, port):
+    """The port of a Sentinel that knows the server at `port` as `mine`."""
+    own, settings = free_port(), folder / "sentinel.conf"
+    settings.write_text(f"port {own}\nbind 127.0.0.1\nsentinel monitor mine 127.0.0.1 {port} 1\n")
+    process = subprocess.Popen(
+        ["redis-server", settings, "--sentinel"], stdout=subprocess.DEVNULL, cwd=folder
+    )
+    try:
+        until(lambda: socket.create_connection(("127.0.0.1", own), 5).close() is None, "a start")
+        yield own
+    finally:
+        process.kill()
+        process.wait()
 
 
 class Cluster:

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from servers import Server
+from servers import Cluster, Server
 
 from bloomfilter import BloomFilter
 
@@ -89,6 +89,15 @@ def redis_server(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("redis") / "server")
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster_of_masters(tmp_path_factory):
+    """Three nodes that lose nothing and fail over to nobody."""
+    assert shutil.which("redis-cli"), "install redis-tools"
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), masters=3, replicas=0)
+    yield cluster
+    cluster.stop()
 
 
 @pytest.fixture(scope="module")

@@ -9,45 +9,32 @@ import pytest
 redis = pytest.importorskip("redis")
 pytest.importorskip("redis.asyncio")
 pytest.importorskip("greenlet")
-from servers import Cluster  # noqa: E402
 
 import bloomfilter  # noqa: E402
 from bloomfilter.asyncio import BloomFilter, CountingBloomFilter, Error  # noqa: E402
 
-HOMES = [
-    "memory",
-    "file",
-    "URL",
-    "unix URL",
-    "redis-py",
-    "redis.asyncio",
-    "one connection",
-    "unix socket",
-    "RESP2, no time-out",
-    "cluster",
-]
 
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    c = Cluster(tmp_path_factory.mktemp("cluster"), masters=3, replicas=0)
-    yield c
-    c.stop()
+CLIENTS = {
+    "redis-py": lambda port, _: redis.Redis(port=port),
+    "redis.asyncio": lambda port, _: redis.asyncio.Redis(port=port),
+    "one connection": lambda port, _: redis.asyncio.Redis(port=port, single_connection_client=True),
+    "unix socket": lambda _, socket: redis.asyncio.Redis(unix_socket_path=socket),
+    "RESP2, no time-out": lambda port, _: redis.asyncio.Redis(
+        port=port, protocol=2, socket_timeout=None
+    ),
+    "cluster": lambda port, _: redis.asyncio.RedisCluster(host="127.0.0.1", port=port),
+    "redis-py's cluster": lambda port, _: redis.RedisCluster(host="127.0.0.1", port=port),
+}
+HOMES = ["memory", "file", "URL", "unix URL", *CLIENTS]
 
 
 @contextlib.asynccontextmanager
 async def place(home, request):
     """What leads to a filter in this home, as arguments of create() and open()."""
-    folder = request.getfixturevalue("tmp_path")
     if home == "memory":
         yield {}
-        return
-    if home == "file":
-        yield {"storage": folder / "seen.bloom"}
-        return
-    if home == "cluster":
-        servers = request.getfixturevalue("cluster")
-        client = redis.asyncio.RedisCluster(host="127.0.0.1", port=servers.servers[0].port)
+    elif home == "file":
+        yield {"storage": request.getfixturevalue("tmp_path") / "seen.bloom"}
     else:
         server = request.getfixturevalue("redis_server")
         server("FLUSHALL")
@@ -55,21 +42,16 @@ async def place(home, request):
         if "URL" in home:
             yield {"storage": server.url("seen") if home == "URL" else f"unix://{socket}?key=seen"}
             return
-        client = {
-            "redis-py": lambda: redis.Redis(port=port),
-            "redis.asyncio": lambda: redis.asyncio.Redis(port=port),
-            "one connection": lambda: redis.asyncio.Redis(port=port, single_connection_client=True),
-            "unix socket": lambda: redis.asyncio.Redis(unix_socket_path=socket),
-            "RESP2, no time-out": lambda: redis.asyncio.Redis(
-                port=port, protocol=2, socket_timeout=None
-            ),
-        }[home]()
-    yield {"storage": client, "key": "seen"}
-    if home == "redis-py":
-        client.close()
-    else:
-        await client.flushall()
-        await client.aclose()
+        if "cluster" in home:
+            port = request.getfixturevalue("cluster_of_masters").servers[0].port
+        client = CLIENTS[home](port, socket)
+        yield {"storage": client, "key": "seen"}
+        if "redis-py" in home:
+            client.flushall()
+            client.close()
+        else:
+            await client.flushall()
+            await client.aclose()
 
 
 async def same_as_memory(kind, where, spec):
@@ -197,7 +179,7 @@ async def stops_at(number, error):
     raise error
 
 
-@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("home", ["memory", "file", "URL", "redis-py", "redis.asyncio", "cluster"])
 def test_batches_of_every_kind_of_iterable(home, request):
     async def main():
         async with (
@@ -262,6 +244,7 @@ def test_columns(tmp_path):
 
 
 def refusals(where):
+    fakeredis = pytest.importorskip("fakeredis")
     return [
         (lambda: BloomFilter(n=10, p=0.1), TypeError, "await BloomFilter.create"),
         (lambda: BloomFilter.create(n=10, p=2), ValueError, "p must be"),
@@ -276,6 +259,7 @@ def refusals(where):
             "pipeline|Pipeline",
         ),
         (lambda: BloomFilter.open(redis.asyncio.Redis, key="x"), TypeError, "storage must be"),
+        (lambda: BloomFilter.open(fakeredis.FakeAsyncRedis(), key="x"), TypeError, "in unit tests"),
         (lambda: bloomfilter.BloomFilter.open(where["storage"]), TypeError, "bloomfilter.asyncio"),
     ]
 
@@ -296,18 +280,3 @@ def test_what_cannot_be_is_refused(request):
                 len(bf)
 
     asyncio.run(main())
-
-
-def test_a_rebuild_in_memory_does_not_wait_for_itself():
-    async def test():
-        bf = await BloomFilter.create(n=100, p=0.01)
-        for batch in (bf.update, bf.add_many, bf.contains_many):
-
-            async def keys(batch=batch):
-                await batch(["b"])
-                yield "a"
-
-            with pytest.raises(Error, match="the rebuild that reads these keys"):
-                await asyncio.wait_for(bf.rebuild(keys()), 20)
-
-    asyncio.run(test())

@@ -5,8 +5,6 @@ import contextvars
 import gc
 import re
 import signal
-import socket
-import subprocess
 import threading
 
 import pytest
@@ -16,7 +14,9 @@ pytest.importorskip("redis.asyncio")
 pytest.importorskip("greenlet")
 from redis.backoff import NoBackoff  # noqa: E402
 from redis.retry import Retry  # noqa: E402
-from servers import Cluster, Proxy, Server, free_port, until  # noqa: E402
+import servers  # noqa: E402
+from redis_tls import tls_server  # noqa: E402
+from servers import Proxy  # noqa: E402
 
 import bloomfilter  # noqa: E402
 from bloomfilter import _redis_asyncio  # noqa: E402
@@ -103,37 +103,15 @@ def test_a_tick_is_one_round_trip(server, trips):
     with_filter(server, test)
 
 
-def test_a_single_call_is_one_round_trip(server, trips):
+def test_many_more_than_a_batch(server, trips):
     async def test(bf, client):
         for call in (bf.add, bf.exists, bf.add, bf.contains):
             del trips[:]
             await call("x")
             assert len(trips) == 1
-
-    with_filter(server, test)
-
-
-def test_many_more_than_a_batch(server, trips):
-    async def test(bf, client):
         del trips[:]
         assert sum(await asyncio.gather(*(bf.add(i) for i in range(10_500)))) == 10_500
         assert len(trips) == 11
-
-    with_filter(server, test)
-
-
-def test_new_is_told_once(server):
-    async def test(bf, client):
-        other_client = plain(server.port)
-        others = [await BloomFilter.open(c, key="seen") for c in (client, other_client, client)]
-        url = await BloomFilter.open(server.url("seen"))
-        all_of = [bf, *others, url]
-        answers = await asyncio.gather(*(f.add(f"k{i}") for i in range(300) for f in all_of))
-        for i in range(300):
-            assert sum(answers[len(all_of) * i : len(all_of) * (i + 1)]) == 1
-        for f in all_of[1:]:
-            await f.close()
-        await other_client.aclose()
 
     with_filter(server, test)
 
@@ -202,7 +180,7 @@ def test_a_spoiled_reply(server, spoiled):
     proxy = Proxy(server.port)
 
     async def main():
-        async with plain(proxy.port, socket_timeout=5) as client:
+        async with plain(proxy.port, socket_timeout=0.5) as client:
             bf = await BloomFilter.create(**SPEC, storage=client, key="seen")
             assert await bf.add("x")
             for call in (lambda: bf.add("y"), lambda: asyncio.gather(bf.add("z"), bf.add("w"))):
@@ -264,41 +242,20 @@ async def used(client):
 
 
 def test_tls(tmp_path):
-    names = [tmp_path / "key.pem", tmp_path / "certificate.pem"]
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost".split()
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", names[0], "-out", names[1]]
-    subprocess.run(command, check=True, capture_output=True)
-    port, (key, certificate) = free_port(), names
-    options = ["--tls-key-file", key, "--tls-cert-file", certificate, "--tls-ca-cert-file"]
-    options += [certificate, "--tls-auth-clients", "no", "--tls-port", port]
-    server = Server(tmp_path / "server", *options)
-    try:
-        asyncio.run(used(plain(port, host="127.0.0.1", ssl=True, ssl_ca_certs=str(certificate))))
-    finally:
-        server.stop()
+    with tls_server(tmp_path, "--tls-auth-clients", "no") as port:
+        secure = {"ssl": True, "ssl_ca_certs": str(tmp_path / "ca.pem")}
+        asyncio.run(used(plain(port, host="127.0.0.1", **secure)))
 
 
 def test_sentinel(server, tmp_path):
-    port, settings = free_port(), tmp_path / "sentinel.conf"
-    settings.write_text(
-        f"port {port}\nbind 127.0.0.1\nsentinel monitor one 127.0.0.1 {server.port} 1\n"
-    )
-    process = subprocess.Popen(
-        ["redis-server", settings, "--sentinel"], stdout=subprocess.DEVNULL, cwd=tmp_path
-    )
-    try:
-        until(lambda: socket.create_connection(("127.0.0.1", port), 5).close() is None, "a start")
+    async def main():
+        sentinel = redis.asyncio.Sentinel([("127.0.0.1", port)])
+        await used(sentinel.master_for("mine"))
+        for watcher in sentinel.sentinels:
+            await watcher.aclose()
 
-        async def main():
-            sentinel = redis.asyncio.Sentinel([("127.0.0.1", port)])
-            await used(sentinel.master_for("one"))
-            for watcher in sentinel.sentinels:
-                await watcher.aclose()
-
+    with servers.sentinel(tmp_path, server.port) as port:
         asyncio.run(main())
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_context_variables_of_a_connection(server):
@@ -339,8 +296,9 @@ def calls_of(bf):
     }
 
 
-@pytest.mark.parametrize("single", [False, True])
-@pytest.mark.parametrize("name", list(calls_of(None)))
+@pytest.mark.parametrize(
+    "name, single", [*((name, False) for name in calls_of(None)), ("add", True), ("update", True)]
+)
 def test_cancelled_after_any_turn_of_the_loop(server, name, single):
     async def test(bf, client):
         assert await bf.add("there")
@@ -454,39 +412,33 @@ def test_a_cancelled_rebuild_changes_nothing(server, tmp_path):
     asyncio.run(main())
 
 
-def test_a_rebuild_does_not_wait_for_itself(server):
-    async def test(bf, client):
+@pytest.mark.parametrize("home", ["memory", "client"])
+def test_a_rebuild_does_not_wait_for_itself(server, home):
+    async def main():
+        async with plain(server.port) as client:
+            where = {"storage": client, "key": "seen"} if home == "client" else {}
+            async with await BloomFilter.create(**SPEC, **where) as bf:
+                await bf.add("old")
+                for call in (bf.exists, bf.update, bf.add_many, lambda key: bf.info()):
+                    if home == "client" or call in (bf.update, bf.add_many):
+                        await one(bf, call)
+
+    async def one(bf, call):
         reading = asyncio.Event()
 
-        async def keys(call):
+        async def keys():
             reading.set()
             await asyncio.sleep(0)
-            yield await call
+            yield await call("old")
 
-        await bf.add("old")
-        for call in (bf.exists, bf.add, bf.update, lambda key: bf.info()):
-            reading.clear()
-            rebuild = asyncio.ensure_future(bf.rebuild(keys(call("old"))))
-            await reading.wait()
-            waits = asyncio.ensure_future(bf.exists("old"))
-            with pytest.raises(Error, match="the rebuild that reads these keys"):
-                await rebuild
-            assert await waits and await bf.exists("old")
+        rebuild = asyncio.ensure_future(bf.rebuild(keys()))
+        await reading.wait()
+        waits = asyncio.ensure_future(bf.exists("old"))
+        with pytest.raises(Error, match="the rebuild that reads these keys"):
+            await asyncio.wait_for(rebuild, 20)
+        assert await waits and await bf.exists("old")
 
-    with_filter(server, test)
-
-
-def test_keys_may_come_from_the_filter_itself(server):
-    async def test(bf, client):
-        async def keys():
-            for i in range(3000):
-                if await bf.add(i):
-                    yield f"again{i}"
-
-        assert await bf.update(keys()) == 3000
-        assert await bf.contains_many(range(3000)) == b"\1" * 3000
-
-    with_filter(server, test)
+    asyncio.run(main())
 
 
 def test_the_loop_ends_in_the_middle(server, run_python):
@@ -517,80 +469,54 @@ print("done")
 
 
 # ---- clusters ----
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    c = Cluster(tmp_path_factory.mktemp("cluster"), masters=3, replicas=0)
-    yield c
-    c.stop()
-
-
-def test_shards_of_a_cluster(cluster):
+def with_cluster(cluster, test, kind=BloomFilter, **more):
     async def main():
-        async with redis.asyncio.RedisCluster(
-            host="127.0.0.1", port=cluster.servers[0].port
-        ) as client:
-            async with await CountingBloomFilter.create(
-                **SPEC, shards=5, storage=client, key="c"
-            ) as bf:
-                assert all(await asyncio.gather(*(bf.add(i) for i in range(1000))))
-                assert all(await asyncio.gather(*(bf.remove(i) for i in range(1000))))
-                assert await bf.contains_many(range(1000)) == b"\0" * 1000
+        port = cluster.servers[0].port
+        async with redis.asyncio.RedisCluster(host="127.0.0.1", port=port) as client:
+            where = {"storage": client, "key": "{m}oves"}
+            async with await kind.create(n=10_000, p=1e-6, **more, **where) as bf:
+                await test(bf)
+            await client.flushall()
 
     asyncio.run(main())
 
 
-def test_a_slot_that_moves(cluster):
-    async def main():
-        async with redis.asyncio.RedisCluster(
-            host="127.0.0.1", port=cluster.servers[0].port
-        ) as client:
-            bf = await BloomFilter.create(n=1000, p=0.01, storage=client, key="{m}oves")
-            await bf.add("before")
-            source = cluster.master_of("{m}oves")
-            target = next(s for s in cluster.masters() if s is not source)
-            source, slot = cluster.begin_move("{m}oves", target)
-            assert await bf.add("begun") and await bf.exists("before")
-            for key in ("{m}oves", "{m}oves:meta"):
-                cluster.move_key(source, target, key)
-            assert await bf.add("asked") and await bf.exists("before")
-            cluster.end_move(source, target, slot)
-            assert await asyncio.gather(*(bf.add(i) for i in range(10))) == [True] * 10
-            assert await bf.contains_many(["before", "begun", "asked", 7]) == b"\1" * 4
-            await bf.close()
+def test_shards_of_a_cluster(cluster_of_masters):
+    async def test(bf):
+        assert all(await asyncio.gather(*(bf.add(i) for i in range(1000))))
+        assert all(await asyncio.gather(*(bf.remove(i) for i in range(1000))))
+        assert await bf.contains_many(range(1000)) == b"\0" * 1000
 
-    asyncio.run(main())
+    with_cluster(cluster_of_masters, test, CountingBloomFilter, shards=5)
 
 
-def test_connections_of_a_cluster_that_were_closed(cluster):
-    async def main():
-        async with redis.asyncio.RedisCluster(
-            host="127.0.0.1", port=cluster.servers[0].port
-        ) as client:
-            async with await BloomFilter.create(n=1000, p=0.01, storage=client, key="x") as bf:
-                for i in range(3):
-                    for server in cluster.servers:
-                        server("CLIENT KILL TYPE normal")
-                    assert await bf.add(i)
+def test_a_slot_that_moves(cluster_of_masters):
+    cluster = cluster_of_masters
 
-    asyncio.run(main())
+    async def test(bf):
+        await bf.add("before")
+        source = cluster.master_of("{m}oves")
+        target = next(s for s in cluster.masters() if s is not source)
+        source, slot = cluster.begin_move("{m}oves", target)
+        assert await bf.add("begun") and await bf.exists("before")
+        for key in ("{m}oves", "{m}oves:meta"):
+            cluster.move_key(source, target, key)
+        assert await bf.add("asked") and await bf.exists("before")
+        cluster.end_move(source, target, slot)
+        assert await asyncio.gather(*(bf.add(i) for i in range(10))) == [True] * 10
+        assert await bf.contains_many(["before", "begun", "asked", 7]) == b"\1" * 4
+
+    with_cluster(cluster, test)
 
 
-def test_a_filter_that_nobody_closed(server, run_python):
-    code = f"""
-import asyncio, gc, redis.asyncio
-from bloomfilter.asyncio import BloomFilter
-async def main():
-    async with redis.asyncio.Redis(port={server.port}) as client:
-        for _ in range(3):
-            bf = await BloomFilter.create(n=1000, p=0.01, storage=client, key="seen", cache=True)
-            await bf.add("x")
-            del bf
-            gc.collect()
-asyncio.run(main())
-print("done")
-"""
-    assert run_python(code) == "done"
-    gc.collect()
+def test_connections_of_a_cluster_that_were_closed(cluster_of_masters):
+    async def test(bf):
+        for i in range(3):
+            for server in cluster_of_masters.servers:
+                server("CLIENT KILL TYPE normal")
+            assert await bf.add(i)
+
+    with_cluster(cluster_of_masters, test)
 
 
 def test_a_full_filter_answers_each_caller(server):

@@ -90,7 +90,7 @@ class Oracle:
             self.maybe.add(key)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("one", [False, True])
 @pytest.mark.parametrize("kind", [{}, {"grow": 2}, {"shards": 3}], ids=str)
 def test_never_a_wrong_answer(redis_server, seed, one, kind):
@@ -158,7 +158,7 @@ def test_never_a_wrong_answer(redis_server, seed, one, kind):
     assert oracle.refused > 50 and len(oracle.added) > 50 and len(mischief.happened) == 14
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("one", [False, True])
 def test_never_a_wrong_answer_in_an_event_loop(redis_server, seed, one):
     pytest.importorskip("greenlet")
@@ -263,15 +263,3 @@ def test_a_client_that_uses_its_filter_in_an_event_loop(redis_server):
 
     asyncio.run(asyncio.wait_for(main(), 60))
     assert seen.count(False) in (1, 2) and all(one is False or one == 16 for one in seen)
-
-
-def test_a_client_of_fakeredis_in_an_event_loop():
-    fakeredis = pytest.importorskip("fakeredis")
-    pytest.importorskip("greenlet")
-    from bloomfilter import asyncio as awaited
-
-    async def main():
-        with pytest.raises(TypeError, match="in unit tests use a filter in memory"):
-            await awaited.BloomFilter.create(**SPEC, storage=fakeredis.FakeAsyncRedis(), key="seen")
-
-    asyncio.run(main())

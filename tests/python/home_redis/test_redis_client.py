@@ -2,19 +2,14 @@
 exception with its cause. Clusters: test_redis_client_cluster.py.  The servers are real and the
 test's own."""
 
-import errno
 import functools
-import multiprocessing
 import os
 import pickle
 import random
 import select
 import signal
-import socket
 import ssl
-import subprocess
 import threading
-import time
 from collections import Counter
 
 import pytest
@@ -25,12 +20,11 @@ from redis_clients import (
     Retry,
     calls,
     check_against_memory,
-    check_counting_against_memory,
-    check_parts_against_memory,
     plain,
     redis,
 )
-from servers import Proxy, Server, free_port, until
+from redis_tls import tls_server
+from servers import Proxy, Server, free_port, sentinel
 from threads import in_threads
 
 
@@ -45,15 +39,6 @@ def client(server):
     return plain(server.port)
 
 
-@pytest.fixture(params=["by URL", "client", "client of one connection"])
-def by_url_or_client(server, request):
-    server("FLUSHALL")
-    if request.param == "by URL":
-        return {"storage": server.url("shared")}
-    one = "one" in request.param
-    return {"storage": plain(server.port, single_connection_client=one), "key": "shared"}
-
-
 @pytest.fixture
 def proxy(server):
     server("FLUSHALL")
@@ -63,23 +48,41 @@ def proxy(server):
 
 
 # ---- the same bits ----
-def test_the_same_bits_as_in_memory(client, scheme):
-    check_against_memory(client, scheme)
+CLIENTS = {
+    "RESP2": lambda server: plain(server.port, protocol=2),
+    "RESP3": lambda server: plain(server.port, protocol=3),
+    "decoded": lambda server: plain(server.port, decode_responses=True),
+    "decoded RESP2": lambda server: plain(server.port, protocol=2, decode_responses=True),
+    "one connection": lambda server: plain(server.port, single_connection_client=True),
+    "another database": lambda server: plain(server.port, db=3),
+    "a socket": lambda server: redis.Redis(unix_socket_path=str(server.folder / "socket")),
+    "a pool": lambda server: redis.Redis(
+        connection_pool=redis.BlockingConnectionPool(port=server.port, max_connections=1)
+    ),
+    "a URL": lambda server: redis.from_url(f"redis://127.0.0.1:{server.port}/2"),
+}
 
 
-OPTIONS = [
-    {"protocol": 2},
-    {"protocol": 3},
-    {"decode_responses": True},
-    {"protocol": 2, "decode_responses": True},
-    {"single_connection_client": True},
-    {"db": 3},
-]
+@pytest.mark.parametrize("kind", CLIENTS)
+def test_any_client(client, server, kind):
+    check_against_memory(CLIENTS[kind](server), "block")
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_any_options(client, server, options):
-    check_against_memory(plain(server.port, **options), "block")
+def test_tls(tmp_path):
+    with tls_server(tmp_path, "--tls-auth-clients", "no") as port:
+        secure = {"host": "127.0.0.1", "port": port, "ssl": True}
+        check_against_memory(redis.Redis(**secure, ssl_ca_certs=tmp_path / "ca.pem"), "block")
+        others = ssl.get_default_verify_paths().cafile
+        stranger = redis.Redis(**secure, ssl_ca_certs=others, retry=Retry(NoBackoff(), 0))
+        with pytest.raises(FAULTS, match="127.0.0.1"):
+            BloomFilter(n=10, p=0.1, storage=stranger, key="seen")
+
+
+def test_sentinel(client, server, tmp_path):
+    from redis.sentinel import Sentinel
+
+    with sentinel(tmp_path, server.port) as port:
+        check_against_memory(Sentinel([("127.0.0.1", port)]).master_for("mine"), "block")
 
 
 def test_replies_that_redis_py_has_parsed(client, server, monkeypatch):
@@ -88,8 +91,6 @@ def test_replies_that_redis_py_has_parsed(client, server, monkeypatch):
     monkeypatch.setattr(_redis.Loan, "receive", staticmethod(_redis.read_parsed))
     for protocol in (2, 3):
         check_against_memory(plain(server.port, protocol=protocol), "block")
-        check_parts_against_memory(plain(server.port, protocol=protocol))
-        client.flushall()
     with BloomFilter(n=100, p=0.01, storage=plain(server.port), key="lost") as bf:
         client.delete("lost")
         client.rpush("lost", "a")
@@ -124,19 +125,6 @@ def test_one_of_the_commands_of_a_part():
     assert [_redis.command(part, 5 + i) for i in range(len(commands))] == commands
 
 
-@pytest.mark.parametrize("options", [{}, {"cache": True, "cache_max_age": 5}])
-def test_filters_of_parts(server, options):
-    check_parts_against_memory(plain(server.port), **options)
-    check_parts_against_memory(plain(server.port, decode_responses=True, protocol=3), **options)
-
-
-def test_threads_share_a_filter_that_grows(server):
-    with BloomFilter(n=100, p=1e-6, grow=2.0, storage=plain(server.port), key="threads") as bf:
-        keys = [[f"{i} {j}" for j in range(1500)] for i in range(4)]
-        in_threads(*(lambda mine=mine: bf.update(mine) for mine in keys))
-        assert len(bf.part_info()) > 1 and all(all(bf.contains_many(mine)) for mine in keys)
-
-
 def test_handles_grow_a_counting_filter_together(client, server):
     """Each has keys of its own: at the end they are counted exactly, and their removal leaves no
     counter."""
@@ -163,100 +151,7 @@ def test_handles_grow_a_counting_filter_together(client, server):
         assert len(bf.part_info()) > 1 and bf.fill_ratio == 0
 
 
-def test_by_socket_pool_and_url(client, server):
-    check_against_memory(redis.Redis(unix_socket_path=str(server.folder / "socket")), "block")
-    check_against_memory(
-        redis.Redis(
-            connection_pool=redis.BlockingConnectionPool(port=server.port, max_connections=1)
-        ),
-        "classic",
-    )
-    check_against_memory(redis.from_url(f"redis://127.0.0.1:{server.port}/2"), "block2")
-
-
-def test_the_bits_are_those_of_the_url(client, server):
-    url = f"redis://127.0.0.1:{server.port}?key=seen"
-    with (
-        BloomFilter(n=100, p=0.01, storage=url) as by_url,
-        BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf,
-    ):
-        assert by_url.add("x") and "x" in bf and bf.add("y") and "y" in by_url
-        assert client.exists("seen:meta")
-        by_url.clear()
-        assert "x" not in bf and bf.add("x")
-
-
-def test_tls(tmp_path):
-    for name, extra in (
-        ("ca", ["-x509", "-subj", "/CN=test"]),
-        ("server", ["-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]),
-    ):
-        command = f"openssl req -newkey rsa:2048 -nodes -days 2 -keyout {name}.key -out {name}.pem"
-        subprocess.run([*command.split(), *extra], cwd=tmp_path, check=True, capture_output=True)
-    port = free_port()
-    options = {"port": port, "cert-file": tmp_path / "server.pem", "auth-clients": "no"}
-    options |= {"key-file": tmp_path / "server.key", "ca-cert-file": tmp_path / "ca.pem"}
-    server = Server(
-        tmp_path / "tls", *(word for name in options for word in (f"--tls-{name}", options[name]))
-    )
-    try:
-        check_against_memory(
-            redis.Redis(
-                host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=str(tmp_path / "server.pem")
-            ),
-            "block",
-        )
-        stranger = redis.Redis(
-            host="127.0.0.1",
-            port=port,
-            ssl=True,
-            ssl_ca_certs=ssl.get_default_verify_paths().cafile,
-            retry=Retry(NoBackoff(), 0),
-        )
-        with pytest.raises(FAULTS, match="127.0.0.1"):
-            BloomFilter(n=10, p=0.1, storage=stranger, key="seen")
-    finally:
-        server.stop()
-
-
-def test_sentinel(tmp_path):
-    from redis.sentinel import Sentinel
-
-    server = Server(tmp_path / "master")
-    (tmp_path / "sentinel.conf").write_text(
-        f"port {free_port()}\nbind 127.0.0.1\nsentinel monitor mine 127.0.0.1 {server.port} 1\n"
-    )
-    port = int((tmp_path / "sentinel.conf").read_text().split()[1])
-    watch = subprocess.Popen(
-        ["redis-server", tmp_path / "sentinel.conf", "--sentinel"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        sentinel = Sentinel([("127.0.0.1", port)])
-        until(
-            lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None,
-            "the sentinel's start",
-        )
-        check_against_memory(sentinel.master_for("mine"), "block")
-    finally:
-        watch.kill()
-        watch.wait()
-        server.stop()
-
-
-def test_foreign_bitmaps(client):
-    old = BloomFilter(m=20_000, k=14, scheme="gozero")
-    old.update(["a", "b"])
-    client.set("old", old.bitset)
-    with BloomFilter.open(client, key="old", scheme="gozero", m=20_000) as bf:
-        assert "a" in bf and "c" not in bf and bf.add("c")
-    assert client.strlen("old") == 2500 and not client.exists("old:meta")
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"single_connection_client": True}, {"protocol": 3}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"single_connection_client": True}], ids=str)
 def test_a_redis_that_comes_back_with_older_bits_is_not_known_from_before(tmp_path, options):
     server = Server(tmp_path / "redis")
     try:
@@ -283,46 +178,6 @@ def test_a_redis_that_comes_back_with_older_bits_is_not_known_from_before(tmp_pa
         server.stop()
 
 
-def test_shards_cache_and_rebuilding(client):
-    keys = [f"k{i}" for i in range(3000)]
-    for scheme in ("classic", "block"):
-        with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3, storage=client, key=scheme) as bf:
-            memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3)
-            assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(
-                keys
-            ) == memory.contains_many(keys)
-            assert (
-                bf == memory
-                and bf.shards == 3
-                and client.exists(f"{scheme}:0", f"{scheme}:2", f"{scheme}:meta") == 3
-            )
-            with BloomFilter.open(client, key=scheme, cache=True) as known:
-                assert (
-                    all(known.contains_many(keys[:2000]))
-                    and "k1" in known
-                    and known.add("new")
-                    and not known.add("new")
-                )
-            assert bf.rebuild(keys[:10]) == 10 and "k9" in bf and "k1999" not in bf
-    with (
-        BloomFilter(n=100, p=0.01, storage=client, key="alone", wait_replicas=1) as bf,
-        pytest.raises(Error, match="wait_replicas=1"),
-    ):
-        bf.add("x")
-    with pytest.raises(ValueError, match="timeout"):
-        BloomFilter(n=100, p=0.01, storage=client, key="timed", timeout=1)
-    assert (
-        BloomFilter.plan(m=2**32 - 5, k=3, storage=client, key="large")["m"] == 2**32
-    )  # cut by itself: one key does not hold it
-
-
-@pytest.mark.parametrize("options", [{}, {"shards": 3}, {"shards": 2, "cache": True}])
-def test_counting_filters(client, server, scheme, options):
-    by_client, by_url = {"storage": client, "key": "counts"}, {"storage": server.url("counts")}
-    check_counting_against_memory(scheme, by_client, by_url, **options)
-    check_counting_against_memory(scheme, by_url, by_client, **options)
-
-
 def test_counting_filters_wait_for_replicas(client, tmp_path):
     where = {"storage": client, "key": "alone"}
     with CountingBloomFilter(n=100, p=0.01, **where, wait_replicas=1) as bf:
@@ -347,85 +202,23 @@ def test_properties_repr_and_pickle(client):
 
 
 def test_wrong_storages(client):
+    fakeredis = pytest.importorskip("fakeredis")
+    fakes = [fakeredis.FakeRedis(), fakeredis.FakeStrictRedis()]
     for wrong in (
-        5,
-        1.5,
-        object(),
-        [],
+        *fakes,
         client.pipeline(),
         client.pubsub(),
         redis.asyncio.Redis(),
         redis.asyncio.RedisCluster,
     ):
-        with pytest.raises(TypeError, match="storage must be"):
+        match = "in unit tests use a filter in memory" if wrong in fakes else "storage must be"
+        with pytest.raises(TypeError, match=match):
             BloomFilter(n=100, p=0.01, storage=wrong, key="seen")
-        with pytest.raises(TypeError, match="storage must be"):
+        with pytest.raises(TypeError, match=match):
             BloomFilter.open(wrong, key="seen")
-    for options in ({}, {"key": ""}, {"key": None}):
-        with pytest.raises(ValueError, match="key"):
-            BloomFilter(n=100, p=0.01, storage=client, **options)
-    with pytest.raises(Error, match="does not exist") as fault:
-        BloomFilter.open(client, key="nothing")
-    assert fault.value.errno == errno.ENOENT
 
 
 # ---- threads, processes, signals ----
-def test_threads_share_one_filter(by_url_or_client):
-    with BloomFilter(n=10_000, p=1e-5, **by_url_or_client) as bf:
-        fresh = []
-        in_threads(
-            *[
-                lambda: fresh.append(
-                    bf.update(f"k{i}" for i in range(1000)) + sum(f"k{i}" in bf for i in range(50))
-                )
-            ]
-            * 4
-        )
-        assert sum(fresh) == 1000 + 4 * 50
-
-
-def test_other_threads_run_during_a_trip(by_url_or_client, server):
-    with BloomFilter(n=100, p=0.01, **by_url_or_client) as bf:
-        bf.add("x")
-        answers = []
-        threads = [
-            threading.Thread(target=lambda call=call: answers.append(call()))
-            for call in (lambda: "x" in bf, lambda: bf.contains_many(["x"]))
-        ]
-        os.kill(server.process.pid, signal.SIGSTOP)
-        try:
-            for thread in threads:
-                thread.start()
-            for _ in range(50):
-                time.sleep(0.001)
-            assert not answers  # this thread ran before any answer came
-        finally:
-            os.kill(server.process.pid, signal.SIGCONT)
-        for thread in threads:
-            thread.join()
-        assert sorted(map(bool, answers)) == [True, True]
-
-
-def add_some(bf, name, queue):
-    queue.put(
-        sum(bf.add(f"{name}-{i}") for i in range(200))
-        + sum(f"{name}-{i}" in bf for i in range(200))
-    )
-
-
-def test_children_of_a_fork(by_url_or_client):
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
-    with BloomFilter(n=10_000, p=1e-6, **by_url_or_client) as bf:
-        bf.add("parent")
-        children = [context.Process(target=add_some, args=(bf, name, queue)) for name in "abc"]
-        for child in children:
-            child.start()
-        mine = sum(bf.add(f"p-{i}") for i in range(200))
-        assert [queue.get(timeout=60) for _ in children] == [400] * 3 and mine == 200
-        for child in children:
-            child.join()
-        assert "parent" in bf and "a-7" in bf
 
 
 def answers_are_right(bf):
@@ -451,60 +244,63 @@ def test_a_child_with_its_parents_process_id(server, options, monkeypatch):
         assert answers_are_right(bf)
 
 
-def test_ctrl_c_ends_the_wait(client, server):
+@pytest.fixture
+def stopped(server):
+    """goes_on() lets the server answer, which does not until then."""
+    server.process.send_signal(signal.SIGSTOP)
+    goes_on = functools.partial(server.process.send_signal, signal.SIGCONT)
+    yield goes_on
+    goes_on()
+
+
+@pytest.fixture
+def signal_in_a_wait(monkeypatch):
+    """Sends this process a signal when the next call waits for a reply."""
+
+    def send(number):
+        begun, receive = threading.Event(), _redis.Loan.receive
+        waits = staticmethod(lambda *given: (begun.set(), receive(*given)))
+        monkeypatch.setattr(_redis.Loan, "receive", waits)
+        threading.Thread(target=lambda: (begun.wait(), os.kill(os.getpid(), number))).start()
+
+    return send
+
+
+@pytest.fixture
+def filled(client):
     with BloomFilter(n=100, p=0.01, storage=client, key="slow") as bf:
         bf.add("x")
-        sleeper = threading.Thread(target=server, args=("DEBUG SLEEP 4",))
-        sleeper.start()
-        until(lambda: b"x" and not answers(server), "the server's sleep")
-        alarm = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-        alarm.start()
-        with pytest.raises(KeyboardInterrupt):
-            while True:  # it may not be asleep yet: the machine was slow, not the server
-                assert "x" in bf
-        assert not answers(server), "the wait went on until the server woke up"
-        sleeper.join()
-        assert "x" in bf
+        yield bf
 
 
-def answers(server):
-    with socket.create_connection(("127.0.0.1", server.port), 5) as s:
-        s.settimeout(0.2)
-        s.sendall(b"PING\r\n")
-        try:
-            return s.recv(10)
-        except TimeoutError:
-            return b""
+def test_ctrl_c_ends_the_wait(filled, stopped, signal_in_a_wait):
+    signal_in_a_wait(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        assert "x" in filled
+    stopped()
+    assert "x" in filled
 
 
-def test_a_signal_handler_cannot_use_the_filter_meanwhile(client, server):
-    with BloomFilter(n=100, p=0.01, storage=client, key="slow") as bf:
-        bf.add("x")
-        seen = []
+def test_a_signal_handler_cannot_use_the_filter_meanwhile(filled, stopped, signal_in_a_wait):
+    seen = []
 
-        def handler(*_):
-            try:
-                seen.append("x" in bf)
-            except Error as error:
-                seen.append(str(error))
+    def handler(*_):
+        with pytest.raises(Error, match="its clock, hash function or client") as refused:
+            assert "x" in filled
+        seen.append(refused)
+        stopped()
 
-        before = signal.signal(signal.SIGUSR1, handler)
-        try:
-            sleeper = threading.Thread(target=server, args=("DEBUG SLEEP 2",))
-            sleeper.start()
-            until(lambda: not answers(server), "the server's sleep")
-            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-            assert "x" in bf
-            sleeper.join()
-            until(lambda: seen, "the signal")
-        finally:
-            signal.signal(signal.SIGUSR1, before)
-        assert seen[0] is True or "its clock, hash function or client" in seen[0]
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        signal_in_a_wait(signal.SIGUSR1)
+        assert "x" in filled and seen
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 # ---- faults ----
 def raises_everywhere(bf, *, match=None, cause=None):
-    for call in calls(bf):
+    for call in calls(bf)[:5]:
         with pytest.raises(FAULTS, match=match) as caught:
             call()
         assert "s3same" not in str(caught.value)
@@ -524,16 +320,6 @@ def test_no_server(client):
         BloomFilter(n=10, p=0.1, storage=lost, key="seen")
 
 
-def test_a_deaf_server():
-    with socket.create_server(("127.0.0.1", 0)) as deaf:
-        client = redis.Redis(
-            port=deaf.getsockname()[1], socket_timeout=0.2, retry=Retry(NoBackoff(), 0)
-        )
-        with pytest.raises(TimeoutError) as caught:
-            BloomFilter(n=10, p=0.1, storage=client, key="seen")
-        assert isinstance(caught.value.__cause__, (TimeoutError, redis.TimeoutError))
-
-
 def test_killed_and_restarted(tmp_path):
     server = Server(tmp_path / "killed")
     with BloomFilter(n=100, p=0.01, storage=plain(server.port), key="seen") as bf:
@@ -546,42 +332,6 @@ def test_killed_and_restarted(tmp_path):
         BloomFilter(n=100, p=0.01, storage=plain(server.port), key="seen").close()
         assert bf.add("x") and "x" in bf
     server.stop()
-
-
-def test_deleted_expired_flushed_overwritten(client):
-    def expire(key):
-        client.pexpire(key, 1)
-        until(lambda: not client.exists(key), "the end")
-
-    for lose in (
-        client.delete,
-        expire,
-        lambda key: client.flushall(),
-        lambda key: client.set(key, "other"),
-        lambda key: client.setrange(key, 0, "x") and client.delete(key),
-    ):
-        with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
-            bf.add("x")
-            lose("seen")
-            for call in calls(bf)[:4]:
-                with pytest.raises(Error, match="is lost"):
-                    call()
-            client.flushall()
-            BloomFilter(n=100, p=0.01, storage=client, key="seen").close()
-            assert bf.add("x") and "x" in bf
-            client.flushall()
-
-
-def test_wrong_type_and_foreign_strings(client):
-    client.lpush("list", "x")
-    client.set("text", "x")
-    for key in ("list", "text"):
-        with pytest.raises(Error, match="WRONGTYPE|not our filter"):
-            BloomFilter(n=100, p=0.01, storage=client, key=key)
-    with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
-        client.delete("seen")
-        client.lpush("seen", "x")
-        raises_everywhere(bf, match="WRONGTYPE")
 
 
 def test_refusals_of_the_server(client, server):
@@ -598,51 +348,18 @@ def test_refusals_of_the_server(client, server):
         bf.storage.connection_pool.disconnect()
         raises_everywhere(bf, match="Redis key seen")
         server("ACL DELUSER some")
-    with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
-        server(f"REPLICAOF 127.0.0.1 {free_port()}")
-        server("CONFIG SET replica-serve-stale-data yes")
-        with pytest.raises(Error, match="READONLY"):
-            bf.add("z")
-        assert "x" in bf
-        server("REPLICAOF NO ONE")
-        assert bf.add("z")
-        server("CONFIG SET maxmemory 1")
-        with pytest.raises(Error, match="OOM"):
-            bf.add("w")
-        assert "x" in bf
-        server("CONFIG SET maxmemory 0")
-        assert bf.add("w")
-
-
-def test_a_full_server_and_a_replica_count(client, server):
-    with CountingBloomFilter(n=9, p=1e-9, grow=1.0, storage=client, key="seen") as bf:
+    with CountingBloomFilter(n=9, p=1e-9, grow=1.0, storage=client, key="counts") as bf:
         bf.update(map(str, range(30)))
         for begin, end, match in (
             ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"),
             ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY"),
         ):
             server(begin)
-            assert (bf.count_of("1"), bf.count_of("29"), bf.count_of("x")) == (1, 1, 0)
-            assert bf.count_many(["1", "x", "29"]) == b"\1\0\1"
+            assert bf.count_many(["1", "x", "29"]) == b"\1\0\1" and bf.count_of("29") == 1
             with pytest.raises(Error, match=match):
                 bf.add("x")
             server(end)
         assert bf.add("x") and bf.remove("1")
-
-
-def test_noauth(tmp_path):
-    server = Server(tmp_path / "auth", "--requirepass", "s3same")
-    with BloomFilter(
-        n=100, p=0.01, storage=plain(server.port, password="s3same"), key="seen"
-    ) as bf:
-        assert bf.add("x")
-    for client in (plain(server.port), plain(server.port, password="s3same but wrong")):
-        with pytest.raises(
-            FAULTS, match="NOAUTH|HELLO|[Aa]uthentication|WRONGPASS|invalid username"
-        ) as caught:
-            BloomFilter(n=100, p=0.01, storage=client, key="seen")
-        assert "s3same" not in str(caught.value)
-    server.stop()
 
 
 SPOILED = {
@@ -660,14 +377,11 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("how", SPOILED)
-@pytest.mark.parametrize(
-    "options", [{"protocol": 2}, {"protocol": 3}, {"single_connection_client": True}], ids=str
-)
+@pytest.mark.parametrize("options", [{"protocol": 2}, {"single_connection_client": True}], ids=str)
 def test_spoiled_answers(proxy, how, options):
     """An exception and never a wrong answer; the same object works when the network does."""
-    timeout = 0.7 if how == "cut in the middle" else 1.5  # there every call waits for all of it
     client = redis.Redis(
-        port=proxy.port, socket_timeout=timeout, retry=Retry(NoBackoff(), 0), **options
+        port=proxy.port, socket_timeout=0.5, retry=Retry(NoBackoff(), 0), **options
     )
     ours = (b"BITFIELD", b"GETRANGE", b"EVAL", b"HGETALL", b"SETRANGE", b"BITCOUNT")
     with BloomFilter(n=100, p=0.01, scheme="classic", storage=client, key="seen") as bf:

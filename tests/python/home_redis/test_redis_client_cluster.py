@@ -11,13 +11,10 @@ from redis_clients import (
     FAULTS,
     calls,
     check_against_memory,
-    check_counting_against_memory,
-    check_parts_against_memory,
     plain,
     redis,
 )
 from servers import Cluster, until
-from threads import in_threads
 
 
 @pytest.fixture(scope="module")
@@ -33,18 +30,17 @@ def through(cluster, **options):
     return redis.RedisCluster(host="127.0.0.1", port=alive.port, socket_timeout=5, **options)
 
 
-def test_cluster_same_bits(cluster, scheme):
+def test_cluster_same_bits(cluster):
     for key in ("seen", "{tag}:1", "other"):
-        check_against_memory(through(cluster), scheme, key)
-    check_against_memory(through(cluster, decode_responses=True, protocol=2), scheme)
+        check_against_memory(through(cluster), "block", key)
+    check_against_memory(through(cluster, decode_responses=True, protocol=2), "block")
 
 
-@pytest.mark.parametrize("scheme", ["classic", "block", "block2"])
-def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
+def test_cluster_shards_spread_over_the_nodes(cluster):
     client = through(cluster)
     keys = [f"k{i}" for i in range(3000)]
-    with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7, storage=client, key="spread") as bf:
-        memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7)
+    with BloomFilter(n=5000, p=0.01, shards=7, storage=client, key="spread") as bf:
+        memory = BloomFilter(n=5000, p=0.01, shards=7)
         assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(
             keys
         ) == memory.contains_many(keys)
@@ -67,14 +63,6 @@ def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
     assert not any(client.exists(f"spread:{i}") for i in range(7)) and not client.exists(
         "{spread}:meta"
     )
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"shards": 5}, {"shards": 3, "cache": True}, {"shards": 2, "wait_replicas": 1}]
-)
-def test_cluster_counting_filters(cluster, scheme, options):
-    where = {"storage": through(cluster), "key": "counts"}
-    check_counting_against_memory(scheme, where, **options)
 
 
 def odd_replies(connection, count, replies):
@@ -104,12 +92,6 @@ def test_cluster_companions_share_the_slot(cluster):
         assert client.exists("{named}:meta") and client.exists("{user}:seen:meta")
         with pytest.raises(ValueError, match="hash tag"):
             BloomFilter(n=100, p=0.01, storage=client, key="a}b")
-
-
-@pytest.mark.parametrize("options", [{}, {"cache": True}, {"wait_replicas": 1}])
-def test_cluster_filters_of_parts(cluster, options):
-    for key in ("parts", "{tag}:parts"):
-        check_parts_against_memory(through(cluster), key, **options)
 
 
 def test_a_plain_client_of_a_cluster_is_told(cluster):
@@ -161,50 +143,6 @@ def test_cluster_moves_slots_while_keys_are_added(cluster):
         memory = BloomFilter(n=100_000, p=1e-6)
         memory.update(added)
         assert bf == memory
-
-
-def test_cluster_resharded_by_its_own_tool(cluster):
-    client = through(cluster)
-    with BloomFilter(n=10_000, p=1e-6, storage=client, key="resharded") as bf:
-        bf.update(f"k{i}" for i in range(1000))
-        cluster.settle()
-        source = cluster.master_of("resharded")
-        target = next(server for server in cluster.masters() if server is not source)
-        slots = sum(
-            1 + int(r.split("-")[-1]) - int(r.split("-")[0])
-            for line in cluster.nodes(source)
-            if "myself" in line[2]
-            for r in line[8:]
-        )
-        cluster.cli(
-            "--cluster",
-            "reshard",
-            f"127.0.0.1:{source.port}",
-            "--cluster-from",
-            cluster.id_of(source),
-            "--cluster-to",
-            cluster.id_of(target),
-            "--cluster-slots",
-            str(slots),
-            "--cluster-yes",
-        )
-        assert all(bf.contains_many([f"k{i}" for i in range(1000)])) and not any(
-            bf.contains_many([f"n{i}" for i in range(1000)])
-        )
-        bf.clear()
-        assert bf.add("k1")
-        cluster.settle()
-        cluster.cli(
-            "--cluster", "rebalance", f"127.0.0.1:{target.port}", "--cluster-use-empty-masters"
-        )
-        cluster.settle()
-
-
-def test_cluster_threads_share_one_filter(cluster):
-    with BloomFilter(n=10_000, p=1e-5, storage=through(cluster), key="threads") as bf:
-        fresh = []
-        in_threads(*[lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)))] * 4)
-        assert sum(fresh) == 1000
 
 
 def test_cluster_fails_over_and_goes_down(cluster):

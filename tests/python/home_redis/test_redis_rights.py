@@ -101,15 +101,6 @@ def test_the_rights_of_a_reader(login, server, kind):
     assert "new" not in server("KEYS *")
 
 
-def test_without_rights(login, server):
-    BloomFilter(n=1000, p=0.01, storage=server.url("own")).close()
-    for rights, keys in ((WRITER, ["other"]), ("+auth +select", ["*"]), ("-@all", ["*"])):
-        with pytest.raises(Error, match="NOPERM"):
-            BloomFilter.open(login(rights, *keys))
-    with pytest.raises(Error, match="WRONGPASS"):
-        BloomFilter.open(login(WRITER, "*").replace("s3same", "guessed"))
-
-
 def test_a_filter_that_forgets_goes_by_no_other_clock_than_rediss(login, server):
     with BloomFilter(n=1000, p=0.01, storage=server.url("own"), window=1000.0) as bf:
         bf.add("a")

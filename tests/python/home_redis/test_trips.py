@@ -51,11 +51,11 @@ MADE = {
 
 
 @pytest.mark.parametrize("form", MADE)
-@pytest.mark.parametrize("count", [999, 1000, 1001, 3000])
+@pytest.mark.parametrize("count", [1000, 3001])
 def test_a_trip_for_every_1000_keys(server, form, count):
     keys = [f"{i:010x}" for i in range(count)]
     server("FLUSHALL")
-    with BloomFilter(m=80_000_000, k=7, storage=server.url("trips")) as bf:
+    with BloomFilter(m=80_000_000, k=7, storage=server.url("trips", "&timeout=60")) as bf:
         for call, expected in (
             (bf.update, of_adds),
             (bf.add_many, of_adds),
@@ -68,7 +68,7 @@ def test_a_trip_for_every_1000_keys(server, form, count):
 def test_lines(server):
     server("FLUSHALL")
     data = b"".join(b"%d\n" % i for i in range(2001))
-    with BloomFilter(m=80_000_000, k=7, storage=server.url("trips")) as bf:
+    with BloomFilter(m=80_000_000, k=7, storage=server.url("trips", "&timeout=60")) as bf:
         assert trips(server, lambda: bf.update_lines(data)) == of_adds(2001)
         assert trips(server, lambda: bf.contains_lines(data)) == of_tests(2001)
 
@@ -76,6 +76,6 @@ def test_lines(server):
 def test_of_more_positions_than_a_trip_has(server):
     """A trip has 2^16 positions at most."""
     server("FLUSHALL")
-    with BloomFilter(m=80_000_000, k=128, storage=server.url("trips")) as bf:
+    with BloomFilter(m=80_000_000, k=128, storage=server.url("trips", "&timeout=60")) as bf:
         assert trips(server, lambda: bf.update(range(1024))) == of_adds(1024, 128, 512)
         assert trips(server, lambda: bf.contains_many(range(1024))) == of_tests(1024, 512)
