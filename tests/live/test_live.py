@@ -43,16 +43,8 @@ CASES = [
 
 
 def run(command, stdin="", cwd=None, timeout=300):
-    return subprocess.run(
-        command,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-        timeout=timeout,
-        cwd=cwd,
-    ).stdout
+    how = {"capture_output": True, "encoding": "utf-8", "check": True}
+    return subprocess.run(command, input=stdin, timeout=timeout, cwd=cwd, **how).stdout
 
 
 def maven(folder, *goal):
@@ -85,15 +77,12 @@ def test_guava(guava, case, tmp_path):
     bf = BloomFilter(n=n, p=p, scheme=scheme)
     bf.update(keys)
     assert bf.to_bytes(format="guava") == theirs.read_bytes()
-    assert (
-        BloomFilter.from_bytes(theirs.read_bytes(), format="guava", scheme=scheme, n=n).bitset
-        == bf.bitset
-    )
+    read = BloomFilter.from_bytes(theirs.read_bytes(), format="guava", scheme=scheme, n=n)
+    assert read.bitset == bf.bitset
     more = [f"{key}7" if isinstance(key, str) else key // 2 + 10000 for key in keys]
     ours.write_bytes(bf.to_bytes(format="guava"))
-    answers = run(
-        [*guava, "read", funnel, str(ours)], lines + "".join(f"{key}\n" for key in more)
-    ).strip()
+    lines += "".join(f"{key}\n" for key in more)
+    answers = run([*guava, "read", funnel, str(ours)], lines).strip()
     assert answers == "".join(str(b) for b in bf.contains_many([*keys, *more]))
 
 
@@ -116,9 +105,8 @@ def test_gozero(gozero):
     for bits in (1, 1000, 20480, 2**32):
         bf = BloomFilter(m=bits, scheme="gozero")
         rows = run([gozero / "live", str(bits)], "".join(f"{key}\n" for key in TEXTS)).splitlines()
-        assert [bf.hashcode(key) for key in TEXTS] == [
-            [int(x) for x in row.split()] for row in rows
-        ]
+        for key, row in zip(TEXTS, rows, strict=True):
+            assert bf.hashcode(key) == [int(x) for x in row.split()]
 
 
 class GoZero:
