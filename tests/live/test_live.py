@@ -281,7 +281,9 @@ class Daemon:
 
     def _ask(self, method, rest, keys=()):
         body = "".join(f"{key}\n" for key in keys).encode()
-        reply = self.daemon.ask(method, f"/f/theirs{rest}", body)
+        ask = method, f"/f/theirs{rest}", body
+        # Redis answers nobody while it zeroes 512 MiB, so a reply may be a 503 first.
+        reply = daemons.until(lambda: (got := self.daemon.ask(*ask)).status != 503 and got)
         assert reply.status in (200, 201), (method, rest, reply)
         return reply.body
 
