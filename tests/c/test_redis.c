@@ -213,7 +213,9 @@ TEST(between_two_filters_in_redis)
     CHECK_EQ(bf_equal(a, b, &e), 0);
     CHECK_EQ(bf_unite(a, b, &e), 0);
     CHECK_EQ(missing(a, 0, 90), 0);
-    CLOSE(a, b);
+    bf_filter *unlike = bf_open(&(bf_spec){ .m = 9002, .k = 5 }, &e);
+    CHECK(bf_rebuild_end(a, unlike, &e) == BF_EINVAL && missing(a, 0, 90) == 0);
+    CLOSE(a, b, unlike);
 }
 
 TEST(cleared_or_made_anew_by_another)

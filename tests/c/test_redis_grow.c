@@ -1,39 +1,14 @@
-/* test_redis_grow.c - filters in Redis that grow: what other clients append is followed, and no
- * answer is "absent" or "new" because of what was not known; processes that grow one filter.  Its
- * own server.  About core/redis/parts.c, core/redis/span.c. */
+/* test_redis_grow.c - filters in Redis that grow: whole ones, commands of other clients, processes
+ * that grow one filter.  Handles in turn: test_redis_as_memory.c and, of eight parts at once,
+ * test_redis_parts.c.  Its own server.  About core/redis/parts.c, core/redis/span.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "letter_keys.h"
-
 #include "sets/sets.h"
 
 /* wraps: bf_part_words */
 
 #define GROW { .n = 100, .p = 1e-6, .grow = 2 }
-
-TEST(others_are_followed)
-{
-    bf_filter *a = opened((bf_spec)GROW, "two", "", __LINE__),
-              *b = opened((bf_spec)GROW, "two", "", __LINE__);
-    many(a, true, 'k', 0, 20000, NULL);
-    CHECK(parts_of(a) >= 3);
-    CHECK_EQ(parts_of(b), 1);
-    CHECK_EQ(has(b, 'k', 19999), 1); /* the first look at a filter of one part finds the others */
-    CHECK_EQ(parts_of(b), parts_of(a));
-    for (int round = 0; round < 6;
-        round++) { /* each grows it; the other tests, or adds, keys it has never seen */
-        bf_filter *grower = round % 2 ? a : b, *other = round % 2 ? b : a;
-        uint64_t n = (uint64_t)300 << round;
-        CHECK(many(grower, true, (char)('A' + round), 0, n, NULL) > (int64_t)(n * 0.98));
-        if (round < 3)
-            CHECK_EQ(many(other, false, (char)('A' + round), 0, n, NULL), n);
-        else
-            CHECK_EQ(many(other, true, (char)('A' + round), 0, n, NULL), 0);
-    }
-    CHECK_EQ(many(a, false, 'k', 0, 20000, NULL) + many(b, false, 'k', 0, 20000, NULL), 40000);
-    CHECK_EQ(bf_equal(a, b, &e), 1);
-    CLOSE(a, b);
-}
 
 /* Whole filters through a handle that does not know yet that there are more parts. */
 TEST(whole_ones_know_all_parts)

@@ -1,11 +1,10 @@
-/* test_redis_grow_counting.c - filters of counters that grow, in Redis: a multiset; handles that
- * know fewer parts; what is lost or re-created; caches.  Its own server. About core/redis/span.c,
- * core/redis/scripts.c. */
+/* test_redis_grow_counting.c - filters of counters that grow, in Redis: a multiset; servers
+ * that take no writes; numbers of keys that are damaged.  Handles in turn: test_redis_as_memory.c.
+ * Its own server.  About core/redis/span.c, core/redis/scripts.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "letter_keys.h"
 #include "oracle_counting.h"
-#include <sys/wait.h>
 
 static bf_filter *open_(bf_spec spec, const char *key, const char *more)
 {
@@ -42,23 +41,6 @@ TEST(a_multiset)
         CHECK(parts_of(f) > 1 && parts_of(one) > 1);
         CLOSE(f, one);
     }
-}
-
-/* Two handles grow one filter in turn; whoever asks knows all parts. */
-TEST(others_are_followed)
-{
-    const bf_spec spec = { .n = 40, .p = 1e-9, .grow = 1 };
-    bf_filter *a = open_(spec, "two", ""), *b = open_(spec, "two", "");
-    for (uint64_t i = 0; i < 1200; i += 60) {
-        bf_filter *x = i % 120 ? a : b, *y = i % 120 ? b : a;
-        CHECK_EQ(many(x, true, 'k', i, 60, NULL), 60);
-        CHECK(counted(y, 'k', i + 59) == 1 && taken(y, 'k', i + 59) == 1);
-        CHECK(has(x, 'k', i + 59) == 0 && add(y, 'k', i + 58) == 0 && taken(x, 'k', i + 58) == 1);
-        CHECK_EQ(counted(x, 'k', i + 58), 1);
-    }
-    CHECK_EQ(bf_equal(a, b, &e), 1);
-    CHECK_EQ(many(a, false, 'k', 0, 1200, NULL), 1200 - 20);
-    CLOSE(a, b);
 }
 
 TEST(a_full_server_and_a_replica_count)
