@@ -1,5 +1,5 @@
 --TEST--
-What m, n, k and p the constructor derives from each other
+What m, n, k and p the constructor derives from each other, and plan() without making anything
 --FILE--
 <?php require __DIR__ . '/helpers.inc';
 # The classic constructor takes m and n; k = ceil(m/n ln 2).
@@ -45,4 +45,15 @@ same([1000, 0.01, 'block'], [$f->n, $f->p, $f->scheme]);
 same([1_000_000, 100_000], [($f = new BloomFilter(1e6, 1e5))->m, $f->n]);
 same([1000, 10], [($f = new BloomFilter('1000', '10'))->m, $f->n]);
 same(5_000_000_000, BloomFilter::plan(n: 5e9, p: 0.01)['n']);
+
+# plan() answers what the constructor would make.
+foreach ([['n' => 1000, 'p' => 0.01], ['m' => 1000, 'n' => 10], ['m' => 1000, 'k' => 3], ['n' => 77, 'p' => 1e-5],
+          ['n' => 50, 'p' => 0.02, 'scheme' => 'classic'], ['n' => 50, 'p' => 0.02, 'k' => 3]] as $arguments) {
+    $plan = BloomFilter::plan(...$arguments);
+    $f = new BloomFilter(...$arguments);
+    same(['m' => $f->m, 'n' => $f->n, 'k' => $f->k, 'p' => $f->p, 'scheme' => $f->scheme], $plan);
+}
+same(2 ** 40, BloomFilter::plan(2 ** 40, 2 ** 36)['m']);
+refused('ValueError', 'm must be', fn() => BloomFilter::plan(n: PHP_INT_MAX, p: 0.01));
+refused('ValueError', 'give m and n', fn() => BloomFilter::plan());
 --EXPECT--

@@ -61,4 +61,21 @@ same([true, true, false], [$f->exists('a'), $f->exists('b'), $f->exists('c')]);
 refused('LogicException', 'no text', fn() => $f->existMany(['a', new Bad]));
 refused('LogicException', 'no text', fn() => $f->addNew(['d', new Bad]));
 same(true, $f->exists('d'));
+
+# Other types are a TypeError that names them; strict_types changes nothing (eval has its own).
+$f = new BloomFilter(1000, 10);
+foreach ([[true, 'bool'], [false, 'bool'], [1.0, 'float'], [null, 'null'], [[], 'array'], [new stdClass, 'stdClass'], [STDOUT, 'resource'],
+          [fn() => 1, 'Closure'], [NAN, 'float']] as [$key, $type]) {
+    foreach (['add', 'exists', 'addKey', 'existKey', 'hashcode'] as $method)
+        refused('TypeError', "Argument #1 (\$key) must be of type string, int or Stringable, $type given", fn() => $f->$method($key));
+    foreach (['addMany', 'existMany', 'addNew'] as $method)
+        refused('TypeError', "$type given at index 0", fn() => $f->$method([$key]));
+}
+refused('ArgumentCountError', '', fn() => $f->add());
+if (is_extension()) refused('ArgumentCountError', '', fn() => $f->add('a', 'b'));
+same(0, count($f));
+same([true, true], eval('declare(strict_types=1); return [$f->add(42), $f->exists("42")];'));
+refused('TypeError', 'float given', eval('declare(strict_types=1); return fn() => $f->add(4.2);'));
+if (is_extension()) refused('TypeError', 'string given', eval('declare(strict_types=1); return fn() => new BloomFilter("1000", 10);'));
+same(1000, eval('declare(strict_types=1); return (new BloomFilter(1e3, 10))->m;'));
 --EXPECT--

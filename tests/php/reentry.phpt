@@ -84,6 +84,43 @@ foreach ($outer as $place => $calls) {
     }
 }
 
+/* A client that waits in a Fiber, before or after Redis has the command, and other filters on its connection: right answers or exceptions, now and afterwards. */
+$in = urls(150);
+foreach (['phpredis', 'Predis', 'connection'] as $place) {
+    [$make] = inside($place, $server->port);
+    [$f, $answered, $refused] = [$make(), 0, 0];
+    $g = new BloomFilter(n: 10_000, p: 1e-9, storage: $client = client_at($place), key: 'beside');
+    $g->clear();
+    $g->addMany(['g', ...$in]);
+    $others = [[fn() => $g->exists('g'), true], [fn() => $g->exists('none'), false], [fn() => $g->existMany(['g', 'none']), [true, false]], [fn() => $g->add('g'), false],
+        [fn() => BloomFilter::open($client, key: 'beside')->exists('g'), true], [fn() => $g->union($g)->exists('g'), true]];
+    foreach ([[fn() => $f->existMany([...$in, 'a']), [...array_fill(0, 150, true), false]], [fn() => $f->exists('a'), false], [fn() => $f->addMany(['one', 'two']), 2], [fn() => $f->add('new'), true]] as [$call, $right])
+        foreach (['before', 'after'] as Inside::$when) foreach (['resume', 'throw', 'destroy'] as $end) {
+            $f->clear();
+            $f->addMany($in);
+            Inside::$do = fn() => Fiber::suspend();
+            $one = new Fiber($call);
+            $one->start();
+            same(true, $one->isSuspended(), $place);
+            foreach ($others as [$do, $expected])
+                foreach ([$do, fn() => (new Fiber(function () use ($do, &$answer) { $answer = $do(); }))->start() ?? $answer] as $do) {
+                    try { same($expected, $do(), "$place, beside"); $answered++; }
+                    catch (BloomFilterException $e) { same(true, in_array($e->getCode(), [BloomFilterException::IO, BloomFilterException::BUSY]), (string)$e); $refused++; }
+                }
+            $said = null;
+            try {
+                if ($end === 'throw') $one->throw(new DomainException('thrown in'));
+                while ($end !== 'destroy' && !$one->isTerminated()) $one->resume();
+            } catch (DomainException | BloomFilterException $e) { $said = $e; }
+            if ($end === 'resume') same($right, $said ?? $one->getReturn(), $place);
+            $one = null;
+            same([true, false, true, false], [...$f->existMany([$in[0], 'none']), $g->exists('g'), $g->exists('none')], "$place, $end");
+            same('value', $client->set('k', 'value') ? $client->get('k') : null, "$place, $end");
+        }
+    # a connection that waits for a reply answers nobody, nor does a pipeline
+    same([$place !== 'connection', $place !== 'Predis'], [$answered > 0, $refused > 0], "$place: $answered answered, $refused refused");
+}
+
 /* Two filters, two Fibers, and they end in the order in which they began. */
 [$make] = inside('clock', 0);
 [$f, $g] = [$make(), $make()];

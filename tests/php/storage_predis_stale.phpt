@@ -45,23 +45,4 @@ $leave('BLPOP', 'none', '1');
 try { same(true, $f->exists($in[0])); } catch (BloomFilterException $e) { same(1, preg_match('/unexpected reply|out of step/', $e->getMessage()), $e->getMessage()); }
 right($g, $in);
 right($f, $in);
-
-class Odd extends Redis
-{
-    public int $closed = 0;
-    public bool $odd = false;
-    public function rawCommand($command, mixed ...$arguments): mixed { return $this->odd && $this->getMode() === Redis::ATOMIC ? 'odd' : parent::rawCommand($command, ...$arguments); }
-    public function eval($script, $arguments = [], $keys = 0): mixed { return $this->odd ? 'odd' : parent::eval($script, $arguments, $keys); }
-    public function exec(): Redis|array|false { return $this->odd ? ['odd'] + parent::exec() : parent::exec(); }
-    public function close(): bool { $this->closed++; return parent::close(); }
-}
-$odd = new Odd;
-$odd->connect('127.0.0.1', $server->port);
-$f = new BloomFilter(n: 1000, p: 0.0001, storage: $odd, key: 'seen');
-right($f, $in);
-[$odd->odd, $odd->closed] = [true, 0];
-refused('BloomFilterException', 'unexpected reply', fn() => $f->exists($in[0]));
-same(1, $odd->closed);
-$odd->odd = false;
-right($f, $in);
 --EXPECT--

@@ -12,6 +12,14 @@ foreach (['classic', 'block', 'block2'] as $scheme) {
     same_answers(new BloomFilter(...$how, storage: $redis->url($scheme)), new BloomFilter(...$how), $keys, $scheme);
 }
 
+$how = ['n' => 2000, 'p' => 1e-4];
+[$f, $m] = [new CountingBloomFilter(...$how, storage: $redis->url('counters')), new CountingBloomFilter(...$how)];
+same_counts($f, $m, $keys, 'counters');
+same([true, true, $m->bitset], [$f->info()['counting'], CountingBloomFilter::open($redis->url('counters'))->equals(unserialize(serialize($f))), $f->bitset]);
+refused('BloomFilterException', 'is a counting filter, asked for a plain one', fn() => BloomFilter::open($redis->url('counters')));
+$f->delete();
+foreach ([fn() => $f->remove('x'), fn() => $f->add('x'), fn() => $f->countOf('x'), fn() => $f->removeMany(['x'])] as $call) refused('BloomFilterException', 'is lost', $call);
+
 # opened again, here and in another process
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $url);
 $f->add('kept');

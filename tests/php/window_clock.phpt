@@ -71,4 +71,43 @@ $f = new BloomFilter(n: 100, p: 0.001, window: 60, clock: function () use (&$f) 
 refused('BloomFilterException', 'in use', fn() => $f->add('x'));
 $f = null;
 gc_collect_cycles();
+
+/* It lives as long as the last filter that asks it, however the others are collected. */
+class Knot extends BloomFilter { public $self; }
+class Time { public function __construct(public float $time) {} public function now(): float { return $this->time; } }
+function closure(): Closure { $watch = new Time(1e9); return fn() => $watch->time; }
+foreach ([closure(...), fn() => [new Time(1e9), 'now']] as $make) {
+    foreach ([fn($f) => clone $f, fn($f) => $f->union($f)] as $copied) {
+        $f = new Knot(n: 1000, p: 0.01, window: 60, clock: $make());
+        $f->add('a');
+        $copies = [$copied($f), $copied($f)];
+        $f->self = $f;
+        unset($f);
+        gc_collect_cycles();
+        $junk = array_map(fn($i) => fn() => "$i", range(1, 100));            // in the place of what was freed
+        foreach ($copies as $copy) same([false, true], [$copy->add('a'), $copy->exists('a')]);
+        [$copies[0]->self, $copies[1]->self] = [$copies[0], $copies];
+        unset($copies[0], $copy);
+        gc_collect_cycles();
+        same([true, true], [$copies[1]->add('b'), $copies[1]->exists('a')]);
+        $ref = WeakReference::create($copies[1]);
+        unset($copies);
+        gc_collect_cycles();
+        same(null, $ref->get());
+    }
+}
+
+/* A destructor of a clock that runs when its filter is closed finds it closed. */
+class Last extends Time { public ?Closure $last = null; public static array $heard = []; public function __destruct() { try { self::$heard[] = ($this->last)(); } catch (BloomFilterException $e) { self::$heard[] = $e->getCode(); } } }
+function f(): BloomFilter { return $GLOBALS['f']; }
+foreach ([fn() => f()->exists('a'), fn() => f()->add('a'), fn() => f()->close(), fn() => clone f(), fn() => f()->merge(f())] as $i => $call) {
+    Last::$heard = [];
+    $watch = new Last(1e9);
+    $f = new BloomFilter(n: 1000, p: 0.01, window: 60, clock: [$watch, 'now']);
+    $watch->last = $call;
+    $f->add('a');
+    $watch = null;
+    $f->close();
+    same([$i === 2 ? null : BloomFilterException::CLOSED], Last::$heard, "call $i");
+}
 --EXPECT--
