@@ -33,20 +33,30 @@ strict() {
     set -e
 }
 
-# step WHAT LOG COMMAND...: one line on the screen, and a compiler's warnings; all output in out/log/LOG.  Ends the script if it fails.
+# step WHAT LOG COMMAND...: one line on the screen when it ends, and a compiler's warnings; all output in out/log/LOG.  Ends the script if it fails.
 step() {
     local what=$1 log=$out/log/$2 start=$SECONDS code
     shift 2
-    printf '%-60s ' "$what" >&2
     strict "$@" >"$log" 2>&1 </dev/null
     if [ "$code" != 0 ]; then
-        say 'FAILED; the end of its output:'
+        say "$what FAILED; the end of its output:"
         tail -n 40 "$log" >&2
         say "$(basename "$0"): all of it is in $log"
         exit "$code"
     fi
-    printf '%4d s\n' $((SECONDS - start)) >&2
+    printf '%-60s %4d s\n' "$what" $((SECONDS - start)) >&2
     grep ': warning: .*\[-W' "$log" >&2 || true
+}
+
+# side_by_side FUNCTION...: what uses one processor, or waits for a network, beside what compiles.  Ends the script if one fails.
+side_by_side() {
+    local one code=0 begun=()
+    for one in "$@"; do
+        "$one" &
+        begun+=("$!")
+    done
+    for one in "${begun[@]}"; do wait "$one" || code=$?; done
+    [ "$code" = 0 ] || exit "$code"
 }
 
 # ---- what the machine lacks ----
@@ -220,14 +230,14 @@ uv_install() {
 }
 build_requirement() { sed -n 's/^requires = \["\(.*\)"\]$/\1/p' "$root/pyproject.toml"; }
 
-# The wheel just built, in the virtual environment, and what it takes to test it: python_packages EXTRAS of pyproject.toml.  Asks the
-# package index once for each pyproject.toml.
+# What it takes to test the wheel: python_packages EXTRAS of pyproject.toml.  Asks the package index once for each pyproject.toml.
 python_packages() {
-    local stamp=$venv/with-${1//,/-} now
-    install_wheel
+    local stamp=$venv/with-${1//,/-} now extras
+    make_venv
     now=$(fingerprint "$1" pyproject.toml)
     is_made "$stamp" "$now" && return 0
-    step "Python packages: $1" python-packages uv_install "$(echo "$out"/dist/*.whl)[$1]"
+    IFS=, read -ra extras <<<"$1"
+    step "Python packages: $1" python-packages uv_install -r "$root/pyproject.toml" "${extras[@]/#/--extra=}"
     # What `pip install .` downloads: the README's command is run without a network.
     [ -d "$out/wheels" ] || step 'build requirements' wheels "$venv/bin/python" -m pip download -q -d "$out/wheels" "$(build_requirement)"
     touch "$stamp"
