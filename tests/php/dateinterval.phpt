@@ -24,6 +24,7 @@ foreach ($right as [$seconds, $given]) {
 }
 $f->expire(null);
 same(-0.001, $left());
+foreach ([-1, 0, -0.0, NAN] as $wrong) refused('ValueError', 'seconds', fn() => $f->expire($wrong));
 $calls = ['seconds' => fn($v) => $f->expire($v), 'timeout' => fn($v) => new BloomFilter(n: 100, p: 0.01, timeout: $v)];
 if (is_extension()) $calls += ['window' => fn($v) => new BloomFilter(n: 100, p: 0.01, window: $v), 'retryAfter' => fn($v) => BloomFilter::open($server->url('f'), retryAfter: $v),
     'cacheMaxAge' => fn($v) => BloomFilter::open($server->url('f'), cache: true, cacheMaxAge: $v)];

@@ -63,17 +63,12 @@ foreach (clients($server->port) as $kind => $connect) {
     same(4, $plain->exists('cut:0', 'cut:1', 'cut:2', 'cut:meta'));
 
     $mine = new BloomFilter(n: 1000, p: 0.01, storage: $redis, key: 'mine');
-    refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis));
-    refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis, key: ''));
     refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($redis, key: 'none'));
     refused('BloomFilterException', 'n=1000', fn() => new BloomFilter(n: 999, p: 0.01, storage: $redis, key: 'mine'));
     refused('BloomFilterException', 'client object', fn() => serialize($mine));
     refused('BloomFilterException', 'read-only', fn() => BloomFilter::open($redis, key: 'mine', readOnly: true)->add('no'));
-
-    refused('ValueError', 'adopt writes to the filter: readOnly must not be given', fn() => BloomFilter::open($redis, key: 'mine', scheme: 'gozero', m: 2050, readOnly: true, adopt: true));
-    refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, adopt: true));
-    refused('ValueError', 'scheme must be given', fn() => BloomFilter::open($redis, key: 'mine', m: 2050, adopt: true));
-    refused('ValueError', 'scheme must be given', fn() => new BloomFilter(100, 10, storage: $redis, key: 'none', adopt: true));
+    refused('ValueError', 'readOnly', fn() => BloomFilter::open($redis, key: 'mine', scheme: 'gozero', m: 2050, readOnly: true, adopt: true));
+    foreach ([['key' => null], ['key' => ''], ['adopt' => true, 'key' => 'none']] as $wrong) refused('ValueError', '', fn() => new BloomFilter(...['storage' => $redis, 'n' => 10, 'p' => 0.1] + $wrong));
 
     # its prefix comes before the key
     $f = new BloomFilter(n: 1000, p: 0.01, storage: clients($server->port, 'pre:')[$kind](), key: 'seen');
