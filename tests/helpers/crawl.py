@@ -8,6 +8,13 @@ import signal
 from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import IgnoreRequest
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+
+# What each crawl imports is there before the processes of the crawls are forked.
+for table in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "DOWNLOAD_HANDLERS"):
+    for one, other in Settings()[f"{table}_BASE"].items():
+        load_object(other if isinstance(other, str) else one)
 
 
 class Refuse:
@@ -48,6 +55,7 @@ def main(settings, url):
         "TELNETCONSOLE_ENABLED": False,
         "RETRY_ENABLED": False,
         "DNSCACHE_ENABLED": False,
+        "COOKIES_ENABLED": False,
     } | settings
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(Pages)

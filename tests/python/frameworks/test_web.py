@@ -260,14 +260,3 @@ def test_django(run_python, tmp_path, monkeypatch):
     assert status == [200, 404, 404, 200, 404, 404]
     assert views == [7, 9]
     assert said == [["false_positive", "9"], ["failed", "home"], ["failed", "none"]]
-
-
-@pytest.mark.parametrize("name, needs", [("django", "Django"), ("flask", "Flask")])
-def test_without_the_framework(name, needs, run_python):
-    code = f"""
-import sys
-sys.modules[{name!r}] = None
-try: import bloomfilter.{name}
-except ImportError as error: print(error)
-"""
-    assert f"bloomfilter.{name} needs {needs}: pip install {name}" in run_python(code)
