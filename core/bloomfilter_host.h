@@ -223,6 +223,22 @@ int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
 /* Splits the buffer without a filter: stores the next text lines, at most cap, as keys that point
  * into the buffer, and returns their number. */
 size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
+/* Add or test n keys that the threads of bf_use_threads gather while they hash them, as bf_add_many
+ * and bf_test_many do with an array of keys. */
+#define BF_COLUMN_KEYS 512
+#define BF_COLUMN_ROOM 32
+typedef struct {
+    /* Stores keys number `from` to from + n - 1 in keys[]; n is at most BF_COLUMN_KEYS. They may
+     * point into `text`, which has BF_COLUMN_ROOM bytes for each. Is called by several threads at
+     * once. Returns how many keys were stored; if fewer than n, the batch ends with BF_EHOST, and
+     * some of its keys may have been added. */
+    size_t (*gather)(const void *ctx, size_t from, size_t n, bf_key *keys, char *text);
+    const void *ctx;
+} bf_column;
+int64_t bf_add_column(
+    bf_filter *f, const bf_column *column, size_t n, uint8_t *each, bf_error *err);
+int64_t bf_test_column(
+    bf_filter *f, const bf_column *column, size_t n, uint8_t *each, bf_error *err);
 #define BF_SENTENCE_BYTES 224
 /* For hosts that warn once when a filter is overfull. Call it after the filter was created or
  * opened. `give` gets a sentence without a full stop; the host appends how to turn its warnings

@@ -16,10 +16,13 @@ static size_t text_length(const char *p, size_t width)
     return width;
 }
 
-void gather_bytes(batch *b, column *c)
+size_t pick_bytes(const column *c, size_t from, size_t n, bf_key *keys, char *text)
 {
-    for (; b->n < b->most && c->left; c->left--, c->at += c->stride)
-        b->keys[b->n++] = (bf_key){ c->at, c->padded ? text_length(c->at, c->width) : c->width };
+    const char *at = c->at + (Py_ssize_t)from * c->stride;
+    (void)text;
+    for (size_t i = 0; i < n; i++, at += c->stride)
+        keys[i] = (bf_key){ at, c->padded ? text_length(at, c->width) : c->width };
+    return n;
 }
 
 /* Writes an item of a 'U' array as UTF-8, which is never longer than the item. Returns the length,
@@ -72,12 +75,14 @@ static bool readable(const Py_buffer *v, column *c)
     c->left = v->shape ? v->shape[0] : v->len / (v->itemsize ? v->itemsize : 1);
     c->stride = v->strides ? v->strides[0] : v->itemsize;
     if (*letter == 's')
-        c->gather = gather_bytes;
+        c->pick = pick_bytes;
     else if (*letter == 'w' && c->width % sizeof(uint32_t) == 0 && c->width <= BATCH_ROOM)
         c->gather = gather_unicode;
     else if (!c->padded && strchr("bBhHiIlLqQnN", *letter) &&
              (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8))
-        c->gather = gather_numbers;
+        c->pick = pick_numbers;
+    c->converts = c->pick == pick_numbers;
+    if (c->pick) c->gather = gather_picked;
     return c->gather;
 }
 
@@ -143,7 +148,7 @@ int array_batch(batch *b, PyObject *keys)
         return refuse_table(keys);
     }
     const bool known = readable(&view, &c);
-    if (b->hashed && !(known && c.gather == gather_numbers && c.width == sizeof(uint64_t)))
+    if (b->hashed && !(known && c.pick == pick_numbers && c.width == sizeof(uint64_t)))
         rc = refuse_hashes(view.format ? view.format : Py_TYPE(keys)->tp_name);
     /* bytes that cannot be iterated over (mmap, PickleBuffer) are one key, not an array */
     else if (view.itemsize == 1 && !iterable)

@@ -55,7 +55,6 @@ struct source { /* an array */
     int64_t first, last; /* for TEXT32 and TEXT64: the lowest and highest offset */
     int64_t length;      /* number of items */
     int64_t offset;      /* index of the first item */
-    int64_t next;        /* index of the next item to gather */
     source *values;      /* the values of a dictionary, if the items are indices; else NULL */
 };
 

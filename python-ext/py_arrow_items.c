@@ -76,29 +76,33 @@ static void stop(column *c, enum column_fault fault, const char *what, int64_t v
     c->value = value;
 }
 
-static inline void gather_text(batch *b, source *s, bool wide)
+static inline size_t pick_text(const column *c, size_t from, size_t n, bf_key *keys, bool wide)
 {
-    size_t n = (size_t)s->c.left < b->most ? (size_t)s->c.left : b->most, i = 0;
-    while (i < n && text_at(s, wide, s->next + (int64_t)i, &b->keys[i])) i++;
-    b->n = i;
-    s->next += (int64_t)i;
-    s->c.left -= (Py_ssize_t)i;
-    if (i < n)
-        stop(&s->c, FAULT_DAMAGED, "offsets changed while they were read, at offset", s->next);
+    const source *s = (const source *)c;
+    const int64_t first = c->next + (int64_t)from;
+    size_t i = 0;
+    while (i < n && text_at(s, wide, first + (int64_t)i, &keys[i])) i++;
+    return i;
 }
-static void gather_text32(batch *b, column *c) { gather_text(b, (source *)c, false); }
-static void gather_text64(batch *b, column *c) { gather_text(b, (source *)c, true); }
-
-static void gather_views(batch *b, column *c)
+static size_t pick_text32(const column *c, size_t from, size_t n, bf_key *keys, char *text)
 {
-    source *s = (source *)c;
-    for (; b->n < b->most && c->left; c->left--, s->next++) {
-        if (view_at(s, s->next, &b->keys[b->n]) != FAULT_NONE) {
-            stop(c, FAULT_DAMAGED, "a view points outside its buffers, item", s->next);
-            return;
-        }
-        b->n++;
-    }
+    (void)text;
+    return pick_text(c, from, n, keys, false);
+}
+static size_t pick_text64(const column *c, size_t from, size_t n, bf_key *keys, char *text)
+{
+    (void)text;
+    return pick_text(c, from, n, keys, true);
+}
+
+static size_t pick_views(const column *c, size_t from, size_t n, bf_key *keys, char *text)
+{
+    const source *s = (const source *)c;
+    const int64_t first = c->next + (int64_t)from;
+    size_t i = 0;
+    (void)text;
+    while (i < n && view_at(s, first + (int64_t)i, &keys[i]) == FAULT_NONE) i++;
+    return i;
 }
 
 /* An unsigned index of 2^63 or more becomes negative; both are out of range. */
@@ -128,8 +132,8 @@ static void gather_rows(batch *b, column *c)
     b->hashes = b->room_for_hashes;
     const source *from = s->values ? s->values : s;
     for (; b->n < b->most && b->nulls < BATCH_KEYS && b->used + DECIMAL_MAX <= b->space && c->left;
-        c->left--, s->next++) {
-        int64_t i = s->next;
+        c->left--, c->next++) {
+        int64_t i = c->next;
         bool there = is_valid(s, i);
         if (there && s->values) {
             i = value_at(s, i);
@@ -140,7 +144,7 @@ static void gather_rows(batch *b, column *c)
             continue;
         }
         if (i < 0) {
-            stop(c, FAULT_DAMAGED, "an index into its dictionary is", index_at(s, s->next));
+            stop(c, FAULT_DAMAGED, "an index into its dictionary is", index_at(s, c->next));
             return;
         }
         if (b->hashed)
@@ -229,9 +233,16 @@ int damaged_arrow(const char *what, int64_t value)
  * s->first and s->last. */
 static inline int64_t rising(source *s, bool wide)
 {
+    enum { AT_ONCE = 256 }; /* offsets that are compared without a branch */
     int64_t last = offset_at(s, wide, s->offset), i = 1;
     s->first = s->last = last;
     if (last < 0) return 0;
+    for (unsigned falls = 0; s->length - i >= AT_ONCE; i += AT_ONCE) {
+        for (int64_t j = s->offset + i; j < s->offset + i + AT_ONCE; j++)
+            falls |= offset_at(s, wide, j) < offset_at(s, wide, j - 1);
+        if (falls) break;
+    }
+    last = offset_at(s, wide, s->offset + i - 1);
     for (; i <= s->length; i++) {
         int64_t at = offset_at(s, wide, s->offset + i);
         if (at < last) return i;
@@ -280,7 +291,7 @@ static int check_buffers(source *s, const struct ArrowArray *a)
     if (a->offset < 0 || a->offset >= most - a->length)
         return damaged_arrow("its offset is", a->offset);
     s->length = a->length;
-    s->offset = s->next = a->offset;
+    s->offset = a->offset;
     if (s->type.shape == NULLS) return 0;
     if (a->n_buffers < (s->type.shape == NUMBERS || s->type.shape == FIXED ? 2 : 3) || !a->buffers)
         return damaged_arrow("too few buffers:", a->n_buffers);
@@ -314,13 +325,18 @@ static int read_array(source *s, const struct ArrowArray *a, Py_ssize_t row)
 
 column *chunk_column(const batch *b, chunk *k)
 {
-    static void (*const gather[])(batch *, column *) = { gather_text32, gather_text64, gather_views,
-        gather_numbers, gather_bytes, gather_rows };
+    static size_t (*const pick[])(const column *, size_t, size_t, bf_key *, char *) = { pick_text32,
+        pick_text64, pick_views, pick_numbers, pick_bytes };
     source *s = &k->keys;
     column *c = &s->c;
-    c->gather = s->values || s->valid                   ? gather_rows
-                : b->hashed && s->type.shape == NUMBERS ? gather_hashes
-                                                        : gather[s->type.shape];
+    const bool rows = s->values || s->valid || s->type.shape >= NULLS,
+               hashes = b->hashed && s->type.shape == NUMBERS;
+    c->pick = rows || hashes ? NULL : pick[s->type.shape];
+    c->gather = rows ? gather_rows : hashes ? gather_hashes : gather_picked;
+    c->converts = s->type.shape == NUMBERS;
+    c->what = s->type.shape == VIEWS ? "a view points outside its buffers, item"
+                                     : "offsets changed while they were read, at offset";
+    c->next = s->offset;
     c->width = s->type.width;
     c->stride = (Py_ssize_t)c->width;
     c->is_signed = s->type.is_signed;

@@ -372,7 +372,12 @@ enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEX
 typedef struct column column;
 struct column {
     void (*gather)(batch *b, column *c);
+    /* Not NULL: several threads can gather the keys. Stores n keys, starting `from` items after the
+     * next item. Returns how many are good. text: DECIMAL_MAX bytes for each key. */
+    size_t (*pick)(const column *c, size_t from, size_t n, bf_key *keys, char *text);
+    bool converts;     /* pick writes to `text` */
     Py_ssize_t left;   /* number of items left */
+    int64_t next;      /* items without a fixed width: index of the next item */
     const char *at;    /* items of fixed width: the next item */
     Py_ssize_t stride; /* bytes from an item to the next one; may be negative */
     size_t width;      /* bytes per item */
@@ -387,8 +392,9 @@ struct column {
 int column_run(batch *b, column *c);
 /* Raises the fault of a column, with the row number. Returns -1. */
 int column_refuse(const column *c, Py_ssize_t row);
-void gather_numbers(batch *b, column *c);
-void gather_bytes(batch *b, column *c);
+void gather_picked(batch *b, column *c); /* gather for a column with `pick` */
+size_t pick_numbers(const column *c, size_t from, size_t n, bf_key *keys, char *text);
+size_t pick_bytes(const column *c, size_t from, size_t n, bf_key *keys, char *text);
 void gather_hashes(batch *b, column *c);
 /* Loads an integer of 1, 2, 4 or 8 bytes and extends it to 64 bits. */
 static inline __attribute__((always_inline)) uint64_t load_number(

@@ -13,33 +13,44 @@ enum {
     ROOM_OF_KEY = 64
 };
 
-/* ---- integers ---- */
-static inline __attribute__((always_inline)) void gather_of(
-    batch *b, column *c, size_t width, bool is_signed, bool swapped)
+/* ---- keys that several threads can gather ---- */
+static inline __attribute__((always_inline)) size_t numbers(const column *c, size_t from, size_t n,
+    bf_key *keys, char *text, size_t width, bool is_signed, bool swapped)
 {
-    const size_t fits = (b->space - b->used) / DECIMAL_MAX,
-                 most = b->most - b->n < fits ? b->most - b->n : fits,
-                 n = (size_t)c->left < most ? (size_t)c->left : most;
-    bf_key *key = b->keys + b->n;
-    char *text = b->room + b->used;
-    const char *at = c->at;
+    const char *at = c->at + (Py_ssize_t)from * c->stride;
     for (size_t i = 0; i < n; i++, at += c->stride) {
         const size_t len = number_text(at, width, is_signed, swapped, text);
-        key[i] = (bf_key){ text, len };
+        keys[i] = (bf_key){ text, len };
         text += len;
     }
-    c->at = at;
-    c->left -= (Py_ssize_t)n;
-    b->n += n;
-    b->used = (size_t)(text - b->room);
+    return n;
 }
 
-void gather_numbers(batch *b, column *c)
+size_t pick_numbers(const column *c, size_t from, size_t n, bf_key *keys, char *text)
 {
-    if (c->width == 8 && !c->swapped && c->is_signed)
-        gather_of(b, c, 8, true, false); /* the most frequent case, with constant arguments */
-    else
-        gather_of(b, c, c->width, c->is_signed, c->swapped);
+    return c->width == 8 && !c->swapped && c->is_signed
+               ? numbers(c, from, n, keys, text, 8, true, false) /* the most frequent case */
+               : numbers(c, from, n, keys, text, c->width, c->is_signed, c->swapped);
+}
+
+static void skip(column *c, size_t n)
+{
+    c->at += (Py_ssize_t)n * c->stride;
+    c->next += (int64_t)n;
+    c->left -= (Py_ssize_t)n;
+}
+
+void gather_picked(batch *b, column *c)
+{
+    const size_t fits = c->converts ? b->space / DECIMAL_MAX : b->most,
+                 most = b->most < fits ? b->most : fits,
+                 n = (size_t)c->left < most ? (size_t)c->left : most;
+    b->n = c->pick(c, 0, n, b->keys, b->room);
+    skip(c, b->n);
+    if (b->n == n) return;
+    c->left = 0;
+    c->fault = FAULT_DAMAGED;
+    c->value = c->next;
 }
 
 /* ---- hashes ---- */
@@ -97,10 +108,45 @@ static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
     return 0;
 }
 
+static size_t pick(const void *c, size_t from, size_t n, bf_key *keys, char *text)
+{
+    return ((const column *)c)->pick(c, from, n, keys, text);
+}
+
+/* Adds or tests the next keys by one call of the core, whose threads gather them. After a damaged
+ * key, gather_picked finds it again. Returns the number of keys, or -1. */
+static Py_ssize_t ask_picked(batch *b, column *c, uint8_t *each, bf_error *err)
+{
+    const bf_column keys = { pick, c };
+    const size_t n = c->left < MANY ? (size_t)c->left : MANY;
+    const int64_t rc = b->call == bf_add_many ? bf_add_column(b->bf, &keys, n, each, err)
+                                              : bf_test_column(b->bf, &keys, n, each, err);
+    if (rc == BF_EHOST) b->threads = 1;
+    if (rc < 0) return rc == BF_EHOST ? 0 : -1;
+    skip(c, n);
+    b->hits += rc;
+    b->done += (Py_ssize_t)n;
+    plain_yield(b->self);
+    return (Py_ssize_t)n;
+}
+
+static bool has_many(const batch *b, const column *c)
+{
+    return b->threads != 1 && b->n == 0 && c->pick && c->left > BATCH_KEYS && !b->hashed &&
+           !b->self->remote && (b->call == bf_add_many || b->call == bf_test_many);
+}
+
 /* Works until the deadline or the end of the column. Uses no Python objects. */
 static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
 {
     while (c->left || b->n) {
+        if (has_many(b, c)) {
+            const Py_ssize_t n = ask_picked(b, c, each, err);
+            if (n < 0) return -1;
+            if (each) each += n;
+            if (clock_ns() > b->deadline) return 0;
+            continue;
+        }
         if (b->n == 0) {
             b->used = 0;
             c->gather(b, c);
@@ -147,7 +193,7 @@ int column_run(batch *b, column *c)
     char *const room = b->room;
     const size_t space = b->space, most = b->most;
     const size_t n = (size_t)c->left < MANY ? (size_t)c->left : MANY;
-    char *more = b->threads != 1 && !b->self->remote && n > BATCH_KEYS
+    char *more = b->threads != 1 && !has_many(b, c) && !b->self->remote && n > BATCH_KEYS
                      ? PyMem_RawMalloc(n * (sizeof *b->keys + ROOM_OF_KEY))
                      : NULL;
     if (more) {

@@ -36,8 +36,9 @@ int bf_os_random(void *to, size_t bytes) { return getentropy(to, bytes); }
 /* ---- threads ---- */
 unsigned bf_os_processors(void)
 {
-    cpu_set_t some;
-    return sched_getaffinity(0, sizeof some, &some) == 0 ? (unsigned)CPU_COUNT(&some) : 1;
+    cpu_set_t some[16]; /* the kernel refuses a set that is smaller than its own, at most 8,192 */
+    return sched_getaffinity(0, sizeof some, some) == 0 ? (unsigned)CPU_COUNT_S(sizeof some, some)
+                                                        : 1;
 }
 
 /* ---- space for files ---- */

@@ -2,6 +2,7 @@
 #ifndef BF_KEYS_H
 #define BF_KEYS_H
 #include "base/load.h"
+#include "bloomfilter_host.h"
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include <string.h>
@@ -16,6 +17,9 @@ typedef struct {
     /* the digests of the keys, for scheme hashes64; NULL: keys are hashed */
     const uint64_t *hashes;
     unsigned threads; /* above 1: so many threads may work on the batch (parallel.c) */
+    /* not NULL: the keys are those of the column from key number `from` on (gather.c) */
+    const bf_column *column;
+    size_t from;
 } bf_batch;
 
 /* Returns n keys of the batch, starting with key number `from`. */
@@ -23,6 +27,7 @@ static inline bf_batch bf_batch_slice(const bf_batch *b, size_t from, size_t n)
 {
     bf_batch s = *b;
     s.n = n;
+    s.from += from;
     if (s.keys) s.keys += from;
     if (s.hashes) s.hashes += from;
     if (s.each) s.each += from;
@@ -73,8 +78,20 @@ int64_t bf_ring_fixed(const bf_batch *b);
 int64_t bf_ring_chain(const bf_batch *b);
 int64_t bf_ring_known(const bf_batch *b);
 
+/* gather.c. Returns at most BF_COLUMN_KEYS keys of a batch as a batch whose keys are in an array:
+ * keys of a column are gathered into `room`. Returns an empty batch if a key is damaged. */
+typedef struct {
+    bf_key keys[BF_COLUMN_KEYS];
+    char text[BF_COLUMN_KEYS * BF_COLUMN_ROOM];
+} bf_gathered;
+bf_batch bf_gather(const bf_batch *b, size_t from, size_t n, bf_gathered *room);
+/* Calls run(batch, ctx) for all keys of the batch, as one batch or, if they are those of a column,
+ * as several. Returns the sum of the results, or the first error. */
+int64_t bf_run_gathered(
+    const bf_batch *b, int64_t (*run)(const bf_batch *some, void *ctx), void *ctx);
+
 /* parallel.c. Batches of fewer than BF_PARALLEL_LEAST keys are not worth a second thread. Adds use
- * 11 bytes of memory per key, so they are split into batches of BF_PARALLEL_MOST keys. */
+ * 12 bytes of memory per key, so they are split into batches of BF_PARALLEL_MOST keys. */
 enum { BF_PARALLEL_LEAST = 1 << 14, BF_PARALLEL_MOST = 1 << 17 };
 /* the number of threads for n keys, at most `most` */
 static inline unsigned bf_threads_for(size_t n, unsigned most)
@@ -92,6 +109,9 @@ int64_t bf_run_parallel(const bf_batch *b, bf_run_slice *run);
 /* loop.c: bf_add and batches without a check of the fill */
 int bf_add_one(bf_filter *f, const void *key, size_t len, bf_error *err);
 int64_t bf_run_batch(const bf_batch *b);
+/* batches of public functions, whose err may be NULL; bf_ask_batch: all operations but adds */
+int64_t bf_add_batch(bf_batch b);
+int64_t bf_ask_batch(bf_batch b);
 
 /* capacity.c, for BF_OVERFULL_RAISE: bf_add and bf_add_many. They add keys until the filter is
  * full. Then a key that is present gets its answer, and an absent key is BF_EFULL. */

@@ -163,6 +163,8 @@ static int64_t run_fixed(const bf_batch *b)
 }
 
 /* ---- adds during a rebuild ---- */
+static int64_t run_pass(const bf_batch *b, void *pass) { return run_positions(b, pass); }
+
 /* Adds the keys in a second pass. rc: the result of the first pass. If the first pass failed at a
  * key, adds only the keys before that key. */
 static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
@@ -171,7 +173,7 @@ static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
     bf_error why;
     b.err = &why;
     if (rc < 0) b.n = first->err->key < b.n ? first->err->key : 0;
-    const int64_t more = run_positions(&b, &(locked_pass){ &before, false });
+    const int64_t more = bf_run_gathered(&b, run_pass, &(locked_pass){ &before, false });
     if (more < 0) {
         *first->err = why;
         return more;
@@ -184,7 +186,7 @@ static int64_t change(const bf_batch *b)
 {
     const uint64_t before = bf_generation(b->f);
     if ((b->op == BF_OP_REMOVE && b->f->atomic) || !bf_settled(before))
-        return run_positions(b, &(locked_pass){ NULL, false });
+        return bf_run_gathered(b, run_pass, &(locked_pass){ NULL, false });
     const int64_t rc = run_fixed(b);
     return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
 }
@@ -197,8 +199,9 @@ static __attribute__((noinline)) int add_one_again(
     bf_error own;
     uint8_t new = !present;
     const bf_key one = { key, len };
-    const int64_t rc = add_again(
-        &(bf_batch){ f, BF_OP_ADD, &one, 1, &new, err ? err : &own, NULL, 1 }, before, new);
+    const int64_t rc =
+        add_again(&(bf_batch){ f, BF_OP_ADD, &one, 1, &new, err ? err : &own, NULL, 1, NULL, 0 },
+            before, new);
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }
 
@@ -253,13 +256,19 @@ static __attribute__((noinline)) int64_t run_some(bf_batch *b, bool changes)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
+static int64_t run_array(const bf_batch *b, void *changes)
+{
+    bf_batch some = *b;
+    return run_some(&some, *(const bool *)changes);
+}
+
 /* In memory and in files, changes are split: after each chunk the file's name is checked and, for
  * adds to a fixed filter, the generation. */
 int64_t bf_run_batch(const bf_batch *whole)
 {
     bf_filter *f = whole->f;
     bf_error *err = whole->err;
-    const bool changes = whole->op == BF_OP_ADD || whole->op == BF_OP_REMOVE;
+    bool changes = whole->op == BF_OP_ADD || whole->op == BF_OP_REMOVE;
     const unsigned threads = bf_threads_of(whole);
     const size_t n = whole->n, most = changes && f->bitmap.store.ops->shadow
                                           ? bf_keys_per_check(f, threads)
@@ -271,7 +280,8 @@ int64_t bf_run_batch(const bf_batch *whole)
         c = n - done < most ? n - done : most;
         bf_batch b = bf_batch_slice(whole, done, c);
         b.threads = bf_threads_for(c, threads);
-        rc = run_some(&b, changes);
+        rc = b.column && b.threads == 1 ? bf_run_gathered(&b, run_array, &changes)
+                                        : run_some(&b, changes);
         if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
         if (rc < 0) return rc;
         total += rc;
@@ -299,7 +309,7 @@ static __attribute__((noinline)) int run_one(
         return op == BF_OP_ADD ? bf_chain_add_one(f, key, len, err)
                                : bf_chain_test_one(f, key, len, err);
     const int rc =
-        (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err, NULL, 1 }, op == BF_OP_ADD);
+        (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err, NULL, 1, NULL, 0 }, op == BF_OP_ADD);
     if (op != BF_OP_ADD || !f->bitmap.store.ops->has_name) return rc;
     bf_hash_xxh3.one(NULL, key, len, &d);
     return bf_check_named_sometimes(f, d, rc, err);
@@ -312,15 +322,14 @@ static inline int64_t count_new(bf_filter *f, int64_t added)
     return added;
 }
 
-/* A batch of a public function, whose err may be NULL. */
-static int64_t run(bf_batch b)
+int64_t bf_ask_batch(bf_batch b)
 {
     bf_error own;
     if (!b.err) b.err = &own;
     return bf_run_batch(&b);
 }
 
-static int64_t add(bf_batch b)
+int64_t bf_add_batch(bf_batch b)
 {
     bf_error own;
     BF_KEEP(b.f);
@@ -331,30 +340,11 @@ static int64_t add(bf_batch b)
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return add((bf_batch){ f, BF_OP_ADD, keys, n, each, err, NULL, 1 });
+    return bf_add_batch((bf_batch){ f, BF_OP_ADD, keys, n, each, err, NULL, 1, NULL, 0 });
 }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    return run((bf_batch){ f, BF_OP_TEST, keys, n, each, err, NULL, 1 });
-}
-
-/* An empty batch of hashes, whose pointer may be NULL, is not a batch of keys. */
-static const uint64_t no_hashes;
-
-static int refuse_hashes(const bf_filter *f, bf_error *err)
-{
-    return bf_fail(err, BF_EINVAL,
-        "a filter of scheme %s takes keys: hashes need a filter of scheme hashes64", f->desc.name);
-}
-int64_t bf_add_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
-{
-    if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
-    return add((bf_batch){ f, BF_OP_ADD, NULL, n, each, err, n ? hashes : &no_hashes, 1 });
-}
-int64_t bf_test_hashes(bf_filter *f, const uint64_t *hashes, size_t n, uint8_t *each, bf_error *err)
-{
-    if (!bf_takes_hashes(f)) return refuse_hashes(f, err);
-    return run((bf_batch){ f, BF_OP_TEST, NULL, n, each, err, n ? hashes : &no_hashes, 1 });
+    return bf_ask_batch((bf_batch){ f, BF_OP_TEST, keys, n, each, err, NULL, 1, NULL, 0 });
 }
 
 static inline __attribute__((always_inline)) int add_one(
@@ -440,8 +430,8 @@ static int64_t remove_and_give_room(
 {
     int64_t total = 0;
     for (size_t i = 0; i < n; i++) {
-        const int64_t rc =
-            run((bf_batch){ f, BF_OP_REMOVE, keys + i, 1, each ? each + i : NULL, err, NULL, 1 });
+        const int64_t rc = bf_ask_batch((bf_batch){
+            f, BF_OP_REMOVE, keys + i, 1, each ? each + i : NULL, err, NULL, 1, NULL, 0 });
         if (rc < 0 && err && err->key != BF_NO_KEY) err->key += i;
         if (rc < 0) return rc;
         if (rc > 0 && bf_test(f, keys[i].ptr, keys[i].len, NULL) == 0) bf_give_room(f, 1);
@@ -455,14 +445,17 @@ int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each
     BF_KEEP(f);
     int rc = require_counting(f, "remove keys", err);
     if (rc < 0) return rc;
-    return bf_counts_room(f) ? remove_and_give_room(f, keys, n, each, err)
-                             : run((bf_batch){ f, BF_OP_REMOVE, keys, n, each, err, NULL, 1 });
+    return bf_counts_room(f)
+               ? remove_and_give_room(f, keys, n, each, err)
+               : bf_ask_batch((bf_batch){ f, BF_OP_REMOVE, keys, n, each, err, NULL, 1, NULL, 0 });
 }
 
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     int rc = require_counting(f, "count keys", err);
-    return rc < 0 ? rc : run((bf_batch){ f, BF_OP_COUNT, keys, n, each, err, NULL, 1 });
+    return rc < 0
+               ? rc
+               : bf_ask_batch((bf_batch){ f, BF_OP_COUNT, keys, n, each, err, NULL, 1, NULL, 0 });
 }
 
 /* Counts or removes a single key in addressable memory. A remove must have no concurrent writer. */

@@ -1,12 +1,12 @@
 /* parallel.c - runs a batch in several threads, with the answers and the bits of one thread. Knows
- * filters in addressable memory only. No step of an add can fail: errors are found before and
- * after.
+ * filters in addressable memory only. No step of an add can fail, except that a key is damaged:
+ * other errors are found before and after.
  *
  * Tests: each thread has a range of the keys; if a range fails, one thread repeats the call. Adds
  * have three steps:
  *
- *   hash_keys      each thread hashes a range of the keys
- *   add_owned      each thread owns a range of the lines: it reads all digests, and adds its keys
+ *   hash_keys      each thread hashes a range of the keys, and gives the digests to their owners
+ *   add_owned      each thread owns a range of the lines, and adds the digests that it was given
  *   store_answers  each thread stores the answers of a range of the keys
  *
  * All bits of a key are in one line (layout block). So no two threads write the same word, and keys
@@ -19,8 +19,10 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK = 512, /* keys that are hashed, or read by an owner, in one step */
-    LINES = 64   /* owners have at least so many lines */
+    BLOCK = BF_COLUMN_KEYS, /* keys that a thread gathers at once */
+    STEP = 8,
+    AHEAD = 32, /* keys that are hashed at once; texts are fetched so far ahead */
+    LINES = 64  /* owners have at least so many lines */
 };
 
 typedef struct {
@@ -29,16 +31,14 @@ typedef struct {
     size_t blocks;
     const bf_bitmap *bitmap; /* that gets the keys */
     unsigned old;            /* number of parts before it */
-    /* For each block: the digests of the keys that no older part contains, and their number. */
-    uint64_t *digests;
-    uint16_t *count;
-    uint64_t *known; /* growing filters: a bit for each key that an older part contains */
+    uint64_t *known;         /* growing filters: a bit for each key that an older part contains */
     /* The digests of owner i are first[i] to first[i + 1] - 1. */
     uint64_t first[BF_THREADS_MAX + 1];
-    bool owners;      /* lines have owners */
-    uint8_t *answers; /* for each owner, the answers of its keys */
-    /* for each thread: how many keys each owner has before the first block of that thread */
-    size_t *before;
+    unsigned owners;   /* 0: lines have none */
+    uint64_t *digests; /* without owners: of all keys; else see given() */
+    size_t *count;     /* count[i * owners + j]: digests that thread i gave to owner j */
+    uint8_t *answers;  /* one for each digest, at the same place */
+    uint8_t *owner;    /* of each key, if there are answers */
     int64_t total[BF_THREADS_MAX];
 } parallel;
 
@@ -53,12 +53,21 @@ static size_t keys_of_block(const parallel *p, size_t block)
 /* The first block of thread i. */
 static size_t first_block(const parallel *p, unsigned i) { return p->blocks * i / p->b->threads; }
 
+/* Returns the sum of the threads' results, or -1 if one of them failed. */
 static int64_t sum(const parallel *p)
 {
     int64_t total = 0;
-    for (unsigned i = 0; i < p->b->threads; i++) total += p->total[i];
+    for (unsigned i = 0; i < p->b->threads; i++) {
+        if (p->total[i] < 0) return -1;
+        total += p->total[i];
+    }
     return total;
 }
+
+static int64_t run_some(const bf_batch *some, void *p) { return ((parallel *)p)->run(some); }
+
+/* One thread runs the batch. */
+static int64_t run_alone(parallel *p, const bf_batch *b) { return bf_run_gathered(b, run_some, p); }
 
 /* ---- tests ---- */
 static void test_range(void *ctx, unsigned i)
@@ -68,16 +77,16 @@ static void test_range(void *ctx, unsigned i)
     bf_error unused;
     bf_batch some = bf_batch_slice(p->b, from, (to < n ? to : n) - from);
     some.err = &unused;
-    p->total[i] = p->run(&some);
+    p->total[i] = run_alone(p, &some);
 }
 
 static int64_t test(parallel *p)
 {
     p->blocks = blocks_of(p->b);
     bf_parallel(p->b->threads, test_range, p);
-    for (unsigned i = 0; i < p->b->threads; i++)
-        if (p->total[i] < 0) return p->run(p->b); /* no memory for the positions of a large k */
-    return sum(p);
+    const int64_t present = sum(p);
+    return present < 0 ? run_alone(p, p->b)
+                       : present; /* no memory for the positions of a large k */
 }
 
 /* ---- step 1 ---- */
@@ -100,26 +109,74 @@ static size_t drop_known(const parallel *p, uint64_t *digests, size_t n, uint64_
     return kept;
 }
 
-static void hash_block(const parallel *p, size_t at, size_t n, uint64_t *digests)
+/* Hashes the keys of a block. Returns false if one of them is damaged. */
+static bool hash_block(const parallel *p, size_t at, size_t n, uint64_t *digests)
 {
-    const bf_batch *b = p->b;
-    for (size_t done = 0, c; done < n; done += c) {
-        c = n - done < BF_CHUNK ? n - done : BF_CHUNK;
-        for (size_t i = at + done + c; !b->hashes && i < at + done + 2 * c && i < b->n; i++)
-            bf_fetch_key(b->keys + i);
-        bf_batch_digests(b, at + done, c, digests + done);
+    bf_gathered room;
+    const bf_batch b = bf_gather(p->b, at, n, &room);
+    for (size_t done = 0, c; done < b.n; done += c) {
+        c = n - done < STEP ? n - done : STEP;
+        for (size_t i = done + AHEAD; !b.hashes && i < done + AHEAD + c && i < n; i++)
+            bf_fetch_key(b.keys + i);
+        bf_batch_digests(&b, done, c, digests + done);
     }
+    return b.n == n;
+}
+
+/* Where thread i stores the digests that it gives to an owner: there is room for all of its keys.
+ */
+static size_t given(const parallel *p, unsigned i, unsigned owner)
+{
+    const size_t from = first_block(p, i) * BLOCK, to = first_block(p, i + 1) * BLOCK;
+    return from * p->owners + (to - from) * owner;
+}
+
+/* Thread i gives each digest to its owner, in two streams at once, without a branch: a digest that
+ * is another owner's is overwritten by the next one. have: how many each owner has been given. */
+static void give(const parallel *p, unsigned i, const uint64_t *d, size_t n, size_t *have)
+{
+    for (unsigned j = 0; j < p->owners; j += 2) {
+        const bool two = j + 1 < p->owners;
+        const uint64_t first = p->first[j], second = p->first[j + 1], width = second - first,
+                       second_width = two ? p->first[j + 2] - second : 0;
+        uint64_t none, *const to = p->digests + given(p, i, j),
+                              *const second_to = two ? p->digests + given(p, i, j + 1) : &none;
+        size_t count = have[j], second_count = two ? have[j + 1] : 0;
+        for (size_t at = 0; at < n; at++) {
+            to[count] = second_to[second_count] = d[at];
+            count += d[at] - first < width;
+            second_count += d[at] - second < second_width;
+        }
+        have[j] = count;
+        if (two) have[j + 1] = second_count;
+    }
+}
+
+static void name_owners(const parallel *p, const uint64_t *digests, size_t n, uint8_t *owner)
+{
+    memset(owner, 0, n);
+    for (unsigned j = 1; j < p->owners; j++)
+        for (size_t i = 0; i < n; i++) owner[i] += digests[i] >= p->first[j];
 }
 
 static void hash_keys(void *ctx, unsigned i)
 {
     parallel *p = ctx;
+    uint64_t few[BLOCK];
+    size_t have[BF_THREADS_MAX] = { 0 };
+    p->total[i] = 0;
     for (size_t block = first_block(p, i); block < first_block(p, i + 1); block++) {
         const size_t at = block * BLOCK, n = keys_of_block(p, block);
-        hash_block(p, at, n, p->digests + at);
-        p->count[block] =
-            (uint16_t)(p->old ? drop_known(p, p->digests + at, n, p->known + at / BF_CHUNK) : n);
+        uint64_t *const d = p->owners ? few : p->digests + at;
+        if (!hash_block(p, at, n, d)) {
+            p->total[i] = -1;
+            return;
+        }
+        const size_t kept = p->old ? drop_known(p, d, n, p->known + at / BF_CHUNK) : n;
+        give(p, i, d, kept, have);
+        if (p->owners && p->b->each) name_owners(p, d, kept, p->owner + at);
     }
+    for (unsigned j = 0; j < p->owners; j++) p->count[i * p->owners + j] = have[j];
 }
 
 /* ---- step 2 ---- */
@@ -133,100 +190,59 @@ static uint64_t first_digest(uint64_t lines, uint64_t line)
     return first;
 }
 
-static bool choose_owners(parallel *p)
+static unsigned choose_owners(parallel *p)
 {
     const uint64_t lines = p->bitmap->g.lines, threads = p->b->threads;
     if (p->b->f->desc.scheme->layout->sharding != BF_SHARDS_OF_LINES || lines / threads < LINES)
-        return false;
+        return 0;
     for (unsigned i = 0; i < threads; i++)
         p->first[i] = i ? first_digest(lines, lines / threads * i) : 0;
     p->first[threads] = 0; /* 2^64 */
-    return true;
+    return (unsigned)threads;
 }
 
-/* The digests of an owner that are not added yet. */
-typedef struct {
-    uint64_t d[BLOCK + BF_RING];
-    size_t n;
-    bool fetched; /* the lines of the first keys are prefetched */
-} waiting;
-
-static void take_owned(
-    waiting *w, const uint64_t *digests, size_t n, uint64_t first, uint64_t width)
-{
-    size_t have = w->n;
-    for (size_t i = 0; i < n; i++) {
-        w->d[have] = digests[i];
-        have += digests[i] - first <= width;
-    }
-    w->n = have;
-}
-
-/* Adds the digests that wait, or, if more will come, all but the last ones, whose lines are
- * prefetched. Stores the answers, unless `answers` is NULL. Returns how many digests were added. */
-static size_t add_waiting(const parallel *p, waiting *w, bool more, uint8_t *answers, int64_t *new)
+/* Adds n digests, and stores the answers, unless `answers` is NULL. Returns how many were new. */
+static int64_t add_digests(const parallel *p, const uint64_t *d, size_t n, uint8_t *answers)
 {
     const bf_bitmap *bits = p->bitmap;
     const bf_kernels *k = bits->kernels;
     bf_add_kernel *const add = k->add[p->b->f->add_mode];
-    size_t done = 0;
-    if (more && w->n < k->lag + k->step) return 0;
-    if (!w->fetched) k->fetch(&bits->g, bits->store.words, w->d, w->n < k->lag ? w->n : k->lag);
-    w->fetched = true;
-    for (size_t c; done < w->n && (!more || w->n - done >= k->lag + k->step); done += c) {
-        const size_t left = w->n - done, after = left > k->lag ? left - k->lag : 0;
+    int64_t new = 0;
+    k->fetch(&bits->g, bits->store.words, d, n < k->lag ? n : k->lag);
+    for (size_t done = 0, c; done < n; done += c) {
+        const size_t left = n - done, after = left > k->lag ? left - k->lag : 0;
         c = left < k->step ? left : k->step;
-        const uint64_t present = add(&bits->g, bits->store.words, w->d + done, c,
-            w->d + done + k->lag, after < c ? after : c);
-        *new +=
-            bf_answer(answers ? answers + done : NULL, ~present & (~UINT64_C(0) >> (64 - c)), c);
+        const uint64_t present =
+            add(&bits->g, bits->store.words, d + done, c, d + done + k->lag, after < c ? after : c);
+        new += bf_answer(answers ? answers + done : NULL, ~present & (~UINT64_C(0) >> (64 - c)), c);
     }
-    w->n -= done;
-    memmove(w->d, w->d + done, w->n * sizeof *w->d);
-    return done;
+    return new;
 }
 
-static void add_owned(void *ctx, unsigned i)
+static void add_owned(void *ctx, unsigned owner)
 {
     parallel *p = ctx;
-    const unsigned threads = p->b->threads;
-    const uint64_t first = p->first[i], width = p->first[i + 1] - 1 - first;
-    uint8_t *const answers = p->b->each ? p->answers + i * p->b->n : NULL;
-    waiting w;
-    w.n = 0;
-    w.fetched = false;
-    size_t added = 0, range = 0;
     int64_t new = 0;
-    for (size_t block = 0; block < p->blocks; block++) {
-        for (; range < threads && first_block(p, (unsigned)range) == block; range++)
-            p->before[range * threads + i] = added + w.n;
-        take_owned(&w, p->digests + block * BLOCK, p->count[block], first, width);
-        added += add_waiting(p, &w, block + 1 < p->blocks, answers ? answers + added : NULL, &new);
+    for (unsigned i = 0; i < p->b->threads; i++) {
+        const size_t at = given(p, i, owner);
+        new += add_digests(p, p->digests + at, p->count[i * p->owners + owner],
+            p->b->each ? p->answers + at : NULL);
     }
-    p->total[i] = new;
+    p->total[owner] = new;
 }
 
 /* ---- step 3 ---- */
-static unsigned owner_of(const parallel *p, uint64_t digest)
-{
-    unsigned owner = 0; /* without a branch, which would be unpredictable */
-    for (unsigned i = 1; i < p->b->threads; i++) owner += digest >= p->first[i];
-    return owner;
-}
-
 static void store_answers(void *ctx, unsigned i)
 {
     const parallel *p = ctx;
-    const unsigned threads = p->b->threads;
     const uint8_t *next[BF_THREADS_MAX];
-    for (unsigned j = 0; j < threads; j++)
-        next[j] = p->answers + j * p->b->n + p->before[i * threads + j];
+    for (unsigned j = 0; j < p->owners; j++) next[j] = p->answers + given(p, i, j);
     for (size_t block = first_block(p, i); block < first_block(p, i + 1); block++) {
         const size_t at = block * BLOCK, n = keys_of_block(p, block);
-        const uint64_t *d = p->digests + at;
+        const uint8_t *owner = p->owner + at;
         for (size_t j = 0; j < n; j++) {
             const bool known = p->old && p->known[(at + j) / 64] >> (at + j) % 64 & 1;
-            p->b->each[at + j] = known ? 0 : *next[owner_of(p, *d++)]++;
+            p->b->each[at + j] = known ? 0 : *next[*owner++]++;
         }
     }
 }
@@ -235,16 +251,16 @@ static void store_answers(void *ctx, unsigned i)
 static bool allocate(parallel *p)
 {
     const bf_batch *b = p->b;
-    const size_t threads = p->owners ? b->threads : 0, answers = b->each ? threads * b->n : 0,
-                 known = p->old ? p->blocks * (BLOCK / 64) : 0, keys = p->blocks * BLOCK;
-    p->digests =
-        malloc((keys + known) * sizeof *p->digests + threads * threads * sizeof *p->before +
-               p->blocks * sizeof *p->count + answers);
+    const size_t keys = p->blocks * BLOCK, digests = keys * (p->owners ? p->owners : 1),
+                 known = p->old ? p->blocks * (BLOCK / 64) : 0, counts = p->owners * p->owners,
+                 answers = b->each && p->owners ? digests : 0;
+    p->digests = malloc((digests + known) * sizeof *p->digests + counts * sizeof *p->count +
+                        answers + (answers ? keys : 0));
     if (!p->digests) return false;
-    p->known = p->digests + keys;
-    p->before = (size_t *)(p->known + known);
-    p->count = (uint16_t *)(p->before + threads * threads);
-    p->answers = (uint8_t *)(p->count + p->blocks);
+    p->known = p->digests + digests;
+    p->count = (size_t *)(p->known + known);
+    p->answers = (uint8_t *)(p->count + counts);
+    p->owner = p->answers + answers;
     return true;
 }
 
@@ -258,12 +274,14 @@ static int64_t add(parallel *p)
     if (!p->bitmap->kernels || (!p->owners && (b->hashes || b->f->variant->many)) || !allocate(p))
         return -1;
     bf_parallel(b->threads, hash_keys, p);
-    if (p->owners) {
+    total = sum(p);
+    if (total >= 0 && p->owners) {
         bf_parallel(b->threads, add_owned, p);
         if (b->each) bf_parallel(b->threads, store_answers, p);
         total = sum(p);
-    } else {
+    } else if (total >= 0) {
         bf_batch all = *b;
+        all.column = NULL;
         all.hashes = p->digests;
         total = p->run(&all);
     }
@@ -294,7 +312,7 @@ static int64_t add_growing(parallel *p)
         if (new >= 0) continue;
         c = left < BF_PARALLEL_LEAST ? left : BF_PARALLEL_LEAST;
         some = bf_batch_slice(whole, done, c);
-        new = p->run(&some);
+        new = run_alone(p, &some);
         if (new < 0 && whole->err->key != BF_NO_KEY) whole->err->key += done;
         if (new < 0) return new;
     }
@@ -310,8 +328,11 @@ enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
 unsigned bf_threads_of(const bf_batch *b)
 {
     const bf_filter *f = b->f;
+    const bool spans = f->variant->many &&
+                       (!f->part[0]->bitmap.kernels || (b->op != BF_OP_TEST && f->variant->count));
     return b->n < BF_PARALLEL_LEAST || b->op == BF_OP_REMOVE || f->runs_host_code || f->hash->try ||
-                   f->variant->forgets || !f->part[0]->bitmap.store.words
+                   (b->column && f->hash->accept) || f->variant->forgets || spans ||
+                   !f->part[0]->bitmap.store.words
                ? 1
                : bf_threads();
 }
@@ -334,7 +355,7 @@ int64_t bf_run_parallel(const bf_batch *b, bf_run_slice *run)
         p.run = bf_ring_known;
         return rc < 0 ? rc : test(&p);
     }
-    if (f->variant->many) return f->atomic ? run(b) : add_growing(&p);
+    if (f->variant->many) return f->atomic ? run_alone(&p, b) : add_growing(&p);
     const int64_t new = add(&p);
-    return new < 0 ? run(b) : new;
+    return new < 0 ? run_alone(&p, b) : new;
 }

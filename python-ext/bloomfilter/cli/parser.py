@@ -115,6 +115,16 @@ def whole(text: str) -> int:
     return value.numerator
 
 
+def threads(text: str) -> int:
+    """Refused here, before a command creates a filter."""
+    value = whole(text)
+    if not 0 <= value < 1 << 31:
+        raise argparse.ArgumentTypeError(
+            f"it must be 0 (one per processor) or a number of threads, got {brief(text)}"
+        )
+    return value
+
+
 def real(text: str) -> float:
     value = number(text)
     try:
@@ -156,7 +166,7 @@ OPTIONS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "0 both": ("-0 --null", "", "keys end at a NUL byte instead of a line feed, also in the output", {}),
     "hashes": ("--hashes", "", "the keys are hashed already: 16 hexadecimal digits per line, for a filter of scheme hashes64", {}),
     "binary": ("--binary", "", "with --hashes: 8 bytes per hash, little-endian, without separators", {}),
-    "key threads": ("--threads", "COUNT", "threads that work on the keys; 0: one per processor (default 1)", {"type": whole, "default": 1}),
+    "key threads": ("--threads", "COUNT", "threads that work on the keys; 0: one per processor (default 1)", {"type": threads, "default": 1}),
     "quiet": ("-q --quiet", "", "no summary and no progress bar", {}),
     "sync": ("--sync", "", "return only when everything is on disk and survives a power loss", {}),
     "exclusive": ("--exclusive", "", "be the only writer of the file while the command runs (faster); fails if another process writes to it", {}),

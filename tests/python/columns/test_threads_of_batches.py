@@ -223,4 +223,7 @@ def test_the_command(tmp_path):
         printed.append(done.out)
         assert BloomFilter.load("1.bloom") == BloomFilter.load(seen)
     assert printed[0] == printed[1] == printed[2] and printed[0]
-    assert fails("check", "1.bloom", "keys", "--threads", "-1")
+    for wrong in "-1", "1e10":
+        assert fails("check", "1.bloom", "keys", "--threads", wrong)
+        assert fails("add", "none.bloom", "keys", "-n", "9", "-p", "1%", "--threads", wrong)
+    assert not (tmp_path / "none.bloom").exists()
