@@ -232,20 +232,26 @@ TEST(hashes)
     free(hashes);
 }
 
-/* A call takes more text lines than by one thread, so the whole buffer is compared. */
+/* A call takes more text lines than by one thread, so the whole buffer is compared. The last text
+ * line has no separator; some are empty, and one is longer than a part of the buffer. */
 TEST(text_lines)
 {
-    enum { LINES = 200000 };
-    char *lines = malloc(LINES * 8), *at = lines,
-         *kept[2] = { malloc(LINES * 8), malloc(LINES * 8) };
-    for (int i = 0; i < LINES; i++) at += sprintf(at, "%d\n", i * 7919 % 150001);
+    enum { LINES = 200000, LONG = 1 << 21, ROOM = LINES * 8 + LONG };
+    char *lines = malloc(ROOM), *at = lines, *kept[2] = { malloc(ROOM), malloc(ROOM) };
+    for (int i = 0; i < LINES; i++) {
+        if (i == LINES / 2) at = (char *)memset(at, 'x', LONG) + LONG;
+        if (i % 10) at += sprintf(at, "%d", i * 7919 % 150001);
+        if (i < LINES - 1) *at++ = '\n';
+    }
     const bf_spec spec = { .m = 1 << 20, .k = 7, .scheme = "block" };
     bf_filter *f[2] = { bf_open(&spec, &e), bf_open(&spec, &e) };
     for (int round = 0; round < 2; round++) {
         bf_lines l[2];
         for (unsigned j = 0; j < 2; j++) {
-            l[j] = (bf_lines){ .at = lines, .end = at, .sep = '\n', .kept = kept[j], .keep = 1 };
-            bf_use_threads(1 + j);
+            l[j] = (bf_lines){
+                .at = lines, .end = at, .sep = '\n', .last = true, .kept = kept[j], .keep = 1
+            };
+            bf_use_threads(1 + 2 * j);
             while (bf_add_lines(f[j], &l[j], &e) > 0) {}
         }
         CHECK_EQ(l[1].keys, LINES);
