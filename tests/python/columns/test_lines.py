@@ -6,6 +6,7 @@ import array
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from names import plain
 
 from bloomfilter import BloomFilter
 
@@ -112,7 +113,7 @@ def test_a_bad_key_is_named_and_those_before_it_are_added():
         ((b"a\n", b"\n", True), {}, TypeError),
         ((b"a\n",), {"first": 1}, TypeError),
     ],
-    ids=repr,
+    ids=plain,
 )
 def test_other_arguments(bf, given, more, error):
     for call in (bf.update_lines, bf.contains_lines):
