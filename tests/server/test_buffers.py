@@ -115,9 +115,10 @@ def test_clients_that_never_read(start, request, what, home):
     before, reader = daemon.resident(), daemon.client()
     with Watch(daemon) as watch:
         clients = [deaf(daemon, data) for _ in range(count)]
-        for _ in range(50):
+        for i in range(50):
             assert reader.get("/contain=k").status in right
-            assert (daemon.metric("buffered_bytes") or 0) <= bound
+            # The report is long, and takes the daemon's time.
+            assert i % 5 or (daemon.metric("buffered_bytes") or 0) <= bound
     assert SANITIZED or watch.highest - before < bound + more
     # Room is made, of those who stand still: a client that reads gets what is large too, long
     # before their deadline.
