@@ -75,11 +75,12 @@ class Bitmap:
 
     def add(self, words):
         """The scripts of adds.  One key: first and last byte of the mark, the mark, the arguments of
-        BITFIELD.  Several: where the mark is, the mark, k, the positions, '' for bits."""
+        BITFIELD.  Several: where the mark is, the mark, k, the positions, '' for bits, their
+        number."""
         if words[3] == "SET":
             keys = [[int(at) for at in words[5::4]]]
         else:
-            k, positions = int(words[2]), [int(at) for at in words[3].split("\0")[:-1]]
+            k, positions = int(words[2]), [int(at) for at in words[3].split("\0") if at]
             keys = [positions[i : i + k] for i in range(0, len(positions), k)]
         out = []
         for key in keys:
