@@ -1,5 +1,5 @@
 """report.py [--summary] [--json FILE] RAW... - from raw times to tables: medians, ratios, the
-targets of the issues and a verdict.
+targets and a verdict.
 
 RAW files are what the parts print, tab-separated: "fact NAME VALUE", "table ID UNIT TITLE", "ns
 TABLE SUBJECT OP ROUND NS". A ratio is the median of the ratios of single rounds: both sides of one
@@ -61,7 +61,6 @@ class Ratio:
     ours: str
     against: str | None
     most: float | None = None
-    issue: int | None = None
     less: tuple[str, str] | None = None  # subjects to take away first: from ours, from the other
 
 
@@ -85,19 +84,19 @@ def boost_ratios(table):
     """Beside Boost.Bloom, and the limits; the targets are those of texts of 20 to 79 bytes."""
     ragged, large = table in RAGGED, table == "c-256-20-79"
     for op in ("batch absent", "batch present", "batch fresh", "batch again"):
-        yield Ratio(table, op, PLAIN, FM64, 1.0 if ragged else None, 20)
-        yield Ratio(table, op, PLAIN, SUM_32, 0.8 if large else None, 20)
-        yield Ratio(table, op, PLAIN, SUM, 1.35 if large else None, 20)
+        yield Ratio(table, op, PLAIN, FM64, 1.0 if ragged else None)
+        yield Ratio(table, op, PLAIN, SUM_32, 0.8 if large else None)
+        yield Ratio(table, op, PLAIN, SUM, 1.35 if large else None)
         most = {"batch absent": 0.95, "batch present": 0.65}.get(op) if ragged else None
-        yield Ratio(table, op, "classic k=7", BOOST_CLASSIC, most, 20)
+        yield Ratio(table, op, "classic k=7", BOOST_CLASSIC, most)
     for op in ("test absent", "test present", "add fresh", "add again"):
-        yield Ratio(table, op, PLAIN, FM64, 1.1 if large and op == "test absent" else None, 20)
+        yield Ratio(table, op, PLAIN, FM64, 1.1 if large and op == "test absent" else None)
         yield Ratio(table, op, "classic k=7", BOOST_CLASSIC)
 
 
 def c_ratios(table, target):
     for op in ("batch absent", "batch present", "batch fresh", "batch again"):
-        yield Ratio(table, op, PLAIN, SUM, 0.95 if target else None, 3)
+        yield Ratio(table, op, PLAIN, SUM, 0.95 if target else None)
     for op in ("batch absent", "batch fresh"):
         yield Ratio(table, op, PLAIN, BOTH)
         for other in (f"{PLAIN}, 128 a call", "block2 k=8", "classic k=7"):
@@ -116,10 +115,10 @@ def file_ratios(table, ours):
         "batch present",
         "batch again",
     ):
-        yield Ratio(table, op, ours, PLAIN, 1.10, 4)
+        yield Ratio(table, op, ours, PLAIN, 1.10)
     for op in ("add fresh", "batch fresh"):
-        yield Ratio(table, op, ours, PLAIN, 1.10, 4)
-        yield Ratio(table, op, ours, SHARED, 1.10, 4)  # atomic adds on both sides
+        yield Ratio(table, op, ours, PLAIN, 1.10)
+        yield Ratio(table, op, ours, SHARED, 1.10)  # atomic adds on both sides
 
 
 def python_ratios(table, target):
@@ -137,9 +136,9 @@ def python_ratios(table, target):
     ):
         for op in ("add", "in present", "in absent", "update"):
             limit = most.get(peer, {}).get(op) if target else None
-            yield Ratio(table, op, OURS, peer, limit, 3)
+            yield Ratio(table, op, OURS, peer, limit)
     for op in ("add", "in present", "in absent", "update", "contains_many"):
-        yield Ratio(table, op, f"{OURS}, mapped file", OURS, 1.10 if target else None, 4)
+        yield Ratio(table, op, f"{OURS}, mapped file", OURS, 1.10 if target else None)
 
 
 ARROW_OPS = ("update", "contains present", "contains absent")
@@ -156,37 +155,35 @@ ARROW = (
 def arrow_ratios():
     for op in ARROW_OPS:
         for kind in ARROW:
-            yield Ratio("arrow", op, kind, None, 25.0, 9)
+            yield Ratio("arrow", op, kind, None, 25.0)
         for kind in ("Arrow string", "numpy S"):
             yield Ratio("arrow", op, kind, "list of str")
 
 
 def php_ratios():
-    """Keys from an array: a call and its loop, as the issue's own figures. Keys just built: the
+    """Keys from an array: a call and its loop, as people call it. Keys just built: the
     calls alone."""
     many = f"{OURS}, batches of 1000"
     for op in ("add", "exists present", "exists absent"):
         most = 2.0 if op == "add" else 2.4
-        yield Ratio("php", op, OURS, EMPTY, most, 3)
+        yield Ratio("php", op, OURS, EMPTY, most)
         yield Ratio("php", op, OURS, USER)
         yield Ratio("php", op, OURS, "array")
-        yield Ratio("php", op, many, EMPTY, 1.0, 3)
-        yield Ratio("php", op, f"{OURS}, mapped file", OURS, 1.10, 4)
-        yield Ratio("php-built", op, OURS, EMPTY, most, 3, less=(BUILD, BUILD))
+        yield Ratio("php", op, many, EMPTY, 1.0)
+        yield Ratio("php", op, f"{OURS}, mapped file", OURS, 1.10)
+        yield Ratio("php-built", op, OURS, EMPTY, most, less=(BUILD, BUILD))
         yield Ratio("php-built", op, OURS, "array", less=(BUILD, BUILD))
-        yield Ratio("php-built", op, many, EMPTY, 1.0, 3, less=(f"{BUILD}, batches of 1000", BUILD))
+        yield Ratio("php-built", op, many, EMPTY, 1.0, less=(f"{BUILD}, batches of 1000", BUILD))
 
 
 def redis_ratios():
     for scheme in ("block", "classic"):
         for op in ("add", "test"):
-            yield Ratio("redis-batch", op, f"{scheme}, redis-py", None, 12.0, 5)
+            yield Ratio("redis-batch", op, f"{scheme}, redis-py", None, 12.0)
             yield Ratio(
                 "redis-batch", op, f"{scheme}, redis-py", "BITFIELD pipeline by hand, redis-py"
             )
-    yield Ratio(
-        "redis-batch", "test", "block, by URL", "RedisBloom, bare socket, pipelined", 1.2, 5
-    )
+    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, pipelined", 1.2)
     yield Ratio("redis-batch", "add", "block, by URL", "RedisBloom, bare socket, pipelined")
     yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, 1000 a command")
     yield Ratio(
@@ -195,7 +192,6 @@ def redis_ratios():
         "remote |= local, by URL",
         "BF.MADD of all keys, bare socket",
         0.1,
-        5,
     )
     yield Ratio(
         "redis-whole",
@@ -203,27 +199,26 @@ def redis_ratios():
         "remote |= local, redis-py",
         "BF.MADD of all keys, bare socket",
         0.1,
-        5,
     )
     for scheme in ("block", "classic"):
         yield Ratio(
-            "php-batch", "add", f"{scheme}, phpredis", "BITFIELD pipeline by hand, phpredis", 1.1, 5
+            "php-batch", "add", f"{scheme}, phpredis", "BITFIELD pipeline by hand, phpredis", 1.1
         )
 
 
 def cli_ratios():
-    yield Ratio("cli", "file", "bloomfilter add", "Python loop over rbloom", 1 / 8, 9)
-    yield Ratio("cli", "file", "bloomfilter add", "wc -l", 2.0, 9)
+    yield Ratio("cli", "file", "bloomfilter add", "Python loop over rbloom", 1 / 8)
+    yield Ratio("cli", "file", "bloomfilter add", "wc -l", 2.0)
     for ours in (
         "update_lines, in memory",
         "bloomfilter add, all seen",
         "bloomfilter check",
         "cat | bloomfilter add",
     ):
-        yield Ratio("cli", "file", ours, "wc -l", 2.0 if "memory" in ours else None, 9)
+        yield Ratio("cli", "file", ours, "wc -l", 2.0 if "memory" in ours else None)
         yield Ratio("cli", "file", ours, "Python loop over rbloom")
     yield Ratio(
-        "cli-large", "add", "part 10 of 10", "part 2 of 10", 1 / 0.7, 9
+        "cli-large", "add", "part 10 of 10", "part 2 of 10", 1 / 0.7
     )  # part 1 waits for the file to be opened and checked
 
 
@@ -240,15 +235,15 @@ def server_ratios():
     )
     for op, most in (("64", 1 / 0.9), ("1000", 1 / 0.9), ("10000", 1 / 0.8)):
         for peer in peers:
-            yield Ratio("http", op, ours, peer, most if peer == "nginx" else None, 8)
+            yield Ratio("http", op, ours, peer, most if peer == "nginx" else None)
             yield Ratio(
-                "http-cpu", op, ours, peer, 1.1 if peer == "nginx" and op != "10000" else None, 8
+                "http-cpu", op, ours, peer, 1.1 if peer == "nginx" and op != "10000" else None
             )
-    yield Ratio("idle", "memory", ours, None, 6144, 8)
-    yield Ratio("idle-cost", "64", f"{ours}, beside idle ones", ours, 1.1, 8)
+    yield Ratio("idle", "memory", ours, None, 6144)
+    yield Ratio("idle-cost", "64", f"{ours}, beside idle ones", ours, 1.1)
     for how in ("lines", "framed"):
         for op, most in (("1000", 1 / 1.5), ("10000", 1 / 2)):
-            yield Ratio("batch", op, f"POST /contain, {how}", "BF.MEXISTS", most, 8)
+            yield Ratio("batch", op, f"POST /contain, {how}", "BF.MEXISTS", most)
             yield Ratio("batch-cpu", op, f"POST /contain, {how}", "BF.MEXISTS")
 
 
@@ -257,10 +252,10 @@ def resp_ratios():
     for connections in (8, 64):
         for command, most in (("BF.MEXISTS", 1 / 3), ("BF.MADD", None)):
             op = f"{command} of 1000 keys, {connections} connections"
-            yield Ratio("resp-cpu", op, ours, theirs, most, 8)
+            yield Ratio("resp-cpu", op, ours, theirs, most)
         for command in ("BF.EXISTS", "BF.ADD"):
             op = f"{command}, 64 in a pipeline, {connections} connections"
-            yield Ratio("resp-cpu", op, ours, theirs, 0.6, 8)
+            yield Ratio("resp-cpu", op, ours, theirs, 0.6)
             op = f"{command}, 1 in a pipeline, {connections} connections"
             yield Ratio("resp-cpu", op, ours, theirs)
 
@@ -278,7 +273,7 @@ def sets_ratios():
             most = (
                 1 / 0.6 if op == "65536 KiB" and ours in ("popcount", "union in place") else None
             )  # 512 KiB: caches, not memory
-            yield Ratio("sets", op, ours, "memcpy", most, 7)
+            yield Ratio("sets", op, ours, "memcpy", most)
     for scheme in ("block", "block2", "classic"):
         for op in (
             "batch fresh",
@@ -288,7 +283,7 @@ def sets_ratios():
             "test absent",
             "add fresh",
         ):
-            yield Ratio("counting", op, f"{scheme} counting", scheme, 2.0, 7)
+            yield Ratio("counting", op, f"{scheme} counting", scheme, 2.0)
 
 
 def targets():
@@ -301,24 +296,24 @@ def targets():
             yield from file_ratios(name, f"{PLAIN} {home}")
     yield from python_ratios("python", True)
     yield from python_ratios("python-big", False)
-    yield Ratio("import", "import", OURS, None, 2.0, 3)
+    yield Ratio("import", "import", OURS, None, 2.0)
     yield from arrow_ratios()
     yield from php_ratios()
     for op in ("test absent", "test present", "batch absent", "batch present", "batch again"):
-        yield Ratio("variants", op, "grown from 1000", "right-sized", 2.5, 7)
+        yield Ratio("variants", op, "grown from 1000", "right-sized", 2.5)
     for op in ("test absent", "test present"):
-        yield Ratio("variants", op, "window, 4 parts", "right-sized", 2.5, 20)
+        yield Ratio("variants", op, "window, 4 parts", "right-sized", 2.5)
     for op in ("batch absent", "batch present", "add again", "batch again"):
         yield Ratio("variants", op, "window, 4 parts", "right-sized")
     for op in ("in absent", "in present", "contains_many absent"):
-        yield Ratio("variants-python", op, "grown from 1000", "right-sized", 2.5, 7)
+        yield Ratio("variants-python", op, "grown from 1000", "right-sized", 2.5)
     yield from redis_ratios()
     yield from cli_ratios()
     yield from server_ratios()
     yield from resp_ratios()
     yield from sets_ratios()
-    yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
-    yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
+    yield Ratio("fpm", "median", "open + exists", None, 5.0)
+    yield Ratio("fpm", "median", "new + exists", None, 5.0)
 
 
 # ---- arithmetic ----
@@ -362,7 +357,7 @@ def judge(table, ratio):
         "table": ratio.table, "op": ratio.op, "ours": ratio.ours, "against": ratio.against, "less": ratio.less,
         "ours_ns": ours.median(), "against_ns": against.median() if against else None,
         "ratio" if against else "value": median(found), "quartiles": [low, high], "best": best,
-        "target": ratio.most, "issue": ratio.issue if verdict else None, "verdict": verdict,
+        "target": ratio.most, "verdict": verdict,
     }  # fmt: skip
 
 
@@ -392,7 +387,9 @@ def line_of(j, table, width, wide):
             + (f" best {j['best']:5.2f}" if j["best"] else "")
         )
     if j["verdict"]:
-        line += f"   target {j['target']:.2f}{'' if j['against'] else ' ' + table.unit} (issue {j['issue']}) {j['verdict']}"
+        line += (
+            f"   target {j['target']:.2f}{'' if j['against'] else ' ' + table.unit} {j['verdict']}"
+        )
     return line + (
         f"   [less '{j['less'][0]}'{'' if j['less'][0] == j['less'][1] else ' : ' + repr(j['less'][1])}]"
         if j["less"]
