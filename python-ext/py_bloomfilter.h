@@ -361,9 +361,10 @@ int hashes_batch(batch *b, PyObject *hashes); /* never returns 0 */
  * would guess what the objects mean, and make 16 bytes of a UUID. Only columns and tables have
  * __array__. */
 PyObject *column_of(batch *b, PyObject *keys);
-int refuse_one_key(PyObject *o);     /* returns -1 with a TypeError */
-int refuse_table(PyObject *o);       /* the same: a table, or an array of arrays or structs */
-int refuse_hashes(const char *what); /* the same: not 64-bit integers */
+int batch_run(batch *b, PyObject *keys); /* returns -1 with an exception */
+int refuse_one_key(PyObject *o);         /* returns -1 with a TypeError */
+int refuse_table(PyObject *o);           /* the same: a table, or an array of arrays or structs */
+int refuse_hashes(const char *what);     /* the same: not 64-bit integers */
 
 /* Keys that can be read without the GIL. gather stores the next keys, at most b->most, in b->keys
  * and sets b->n. An invalid key ends the column: gather stores the keys before the invalid key, and
