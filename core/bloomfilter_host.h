@@ -130,6 +130,9 @@ bf_filter *bf_upload_new(bf_filter *from, const bf_spec *to, bf_error *err);
  * of all bytes, or BF_EFORMAT or BF_ENOTSUP. So LOADCHUNK KEY 1 DATA allocates that many bytes and
  * copies the header; LOADCHUNK KEY i DATA copies the data so that it ends at offset header length +
  * i - 1; bf_from_bytes_as then reads the filter.
+ * bf_redisbloom_dump returns the length of the data that SCANDUMP KEY iterator returns for f, or 0
+ * after the last piece, and writes the data if cap is not smaller. The new iterator is 1 for
+ * iterator 0, else iterator plus the length.
  * bf_redisbloom_piece sets *piece to the bytes that SCANDUMP KEY iterator returns, with the new
  * iterator 1 for iterator 0, else iterator + piece->len. Returns 1; 0 after the last piece (its
  * iterator is 0, its data empty); or BF_EFORMAT. */
@@ -138,6 +141,7 @@ typedef struct {
     uint64_t from, len; /* bytes */
 } bf_range;
 int64_t bf_redisbloom_length(const void *header, size_t len, bf_error *err);
+int64_t bf_redisbloom_dump(bf_filter *f, uint64_t iterator, void *to, size_t cap, bf_error *err);
 int bf_redisbloom_piece(const void *header, size_t len, uint64_t iterator, bf_range *piece);
 /* Removes the temporary files that killed processes left in this folder (of bf_save, bf_save_new
  * and bf_open), and no file that a living process still writes. For hosts that own a folder: call
@@ -259,6 +263,8 @@ bool bf_check_is_due(const bf_filter *f);
  * created keys in Redis that are so large that other clients must wait. Returns 0 if there is no
  * warning, or with BF_OVERFULL_IGNORE. */
 int bf_open_warning(const bf_filter *f, char *sentence, size_t cap);
+/* Returns true if the scheme can hash every key, so functions of keys do not refuse one. */
+bool bf_takes_any_key(const bf_filter *f);
 /* After bf_plan: writes the warning that bf_open_warning would write about large keys in Redis. */
 int bf_plan_warning(const bf_spec *spec, char *sentence, size_t cap);
 

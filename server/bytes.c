@@ -10,13 +10,13 @@ bool text_starts(text t, text prefix)
 }
 text text_after(text t, size_t n) { return (text){ t.ptr + n, t.len - n }; }
 
-bool text_is_nocase(text t, text lower)
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+bool text_is_nocase(text t, text other)
 {
-    if (t.len != lower.len) return false;
-    for (size_t i = 0; i < t.len; i++) {
-        char c = t.ptr[i];
-        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != lower.ptr[i]) return false;
-    }
+    if (t.len != other.len) return false;
+    for (size_t i = 0; i < t.len; i++)
+        if (lower(t.ptr[i]) != lower(other.ptr[i])) return false;
     return true;
 }
 

@@ -26,7 +26,7 @@ static inline bool text_is(text t, text other)
     return t.len == other.len && memcmp(t.ptr, other.ptr, t.len) == 0;
 }
 bool text_starts(text t, text prefix);
-bool text_is_nocase(text t, text lower);
+bool text_is_nocase(text t, text other);
 text text_after(text t, size_t n);
 /* Fills with zeros.  This call is faster than the `rep stos` that compilers emit for some hundred
  * bytes of known size. */

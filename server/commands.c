@@ -67,13 +67,14 @@ static void reset_command(worker *w, const request *q, arguments *x, reply *a)
     put_status(a, "RESET");
 }
 
-/* Checks the token.  Returns false after an error. */
+/* Checks the token.  Returns false after an error: the connection is then as it was, as in Redis.
+ */
 static bool log_in(worker *w, text token, reply *a)
 {
-    w->current_conn->authorized = access_is_token(w->s, token);
-    if (!w->current_conn->authorized)
-        put_error(a, 401, "WRONGPASS invalid username-password pair or user is disabled.");
-    return w->current_conn->authorized;
+    const bool right = access_is_token(w->s, token);
+    w->current_conn->authorized |= right;
+    if (!right) put_error(a, 401, "WRONGPASS invalid username-password pair or user is disabled.");
+    return right;
 }
 
 static void auth_command(worker *w, const request *q, arguments *x, reply *a)
@@ -247,19 +248,10 @@ const command commands[] = {
 const size_t command_count = sizeof commands / sizeof *commands;
 _Static_assert(sizeof commands / sizeof *commands <= COMMANDS_MAX, "worker.commands is too small");
 
-static bool is_name(text given, const char *name)
-{
-    for (size_t i = 0; i < given.len; i++)
-        if (!name[i] ||
-            (given.ptr[i] | (name[i] >= 'A' ? 32 : 0)) != (name[i] | (name[i] >= 'A' ? 32 : 0)))
-            return false;
-    return name[given.len] == 0;
-}
-
 const command *command_find(text name)
 {
     for (size_t i = 0; i < command_count; i++)
-        if (is_name(name, commands[i].name)) return &commands[i];
+        if (is_word(name, commands[i].name)) return &commands[i];
     return NULL;
 }
 

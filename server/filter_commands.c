@@ -161,7 +161,8 @@ static void put_many(const request *q, reply *a)
     const size_t len = (size_t)sprintf(head, "*%zu\r\n", a->answers.len + 1);
     take_answers(a);
     put_answers(q, a, v, false);
-    if (a->status != 200 || !buffer_reserve(&a->made, sizeof last + len)) return;
+    a->ends |= !buffer_reserve(&a->made, sizeof last + len);
+    if (a->ends) return;
     memmove(a->made.ptr + len, a->made.ptr, a->made.len);
     memcpy(a->made.ptr, head, len);
     memcpy(a->made.ptr + len + a->made.len, last, sizeof last - 1);

@@ -240,8 +240,7 @@ void filter_expire(worker *w, text name, text query, const request *q, reply *a)
 }
 
 /* ---- bytes ---- */
-/* Reserves memory for the filter's image.  Returns false after setting the status 507. */
-static bool image_fits(worker *w, uint64_t bytes, reply *a)
+bool image_fits(worker *w, uint64_t bytes, reply *a)
 {
     char why[100];
     if (budget_reserve(w, bytes)) {

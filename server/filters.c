@@ -60,8 +60,7 @@ served *registry_new(const filters *fs, text name, bf_filter *f, char *storage, 
     bf_set_warning(f, log_warning, s);
     s->grows = info.grow > 0;
     s->counts = info.counting;
-    s->takes_any_key = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
-                       !strcmp(info.scheme, "block2") || !strcmp(info.scheme, "redisbloom");
+    s->takes_any_key = bf_takes_any_key(f);
     return s;
 }
 

@@ -48,5 +48,8 @@ action key_batch_on;
 typedef void filter_op(worker *w, text name, text query, const request *q, reply *a);
 filter_op filter_put, filter_delete, filter_merge, filter_image, filter_upload, filter_clear,
     filter_expire;
+/* Reserves memory for an image or a piece in a->made.  Returns false after setting the status
+ * 507. */
+bool image_fits(worker *w, uint64_t bytes, reply *a);
 action filter_image_on; /* a->body gets the bytes of the filter */
 #endif

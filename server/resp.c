@@ -301,7 +301,7 @@ void put_answers(const request *q, reply *a, verb v, bool array)
         return;
     }
     if (!buffer_reserve(&a->made, RESP_HEAD + n * RESP_ANSWER)) {
-        put_error(a, 503, "ERR out of memory");
+        a->ends = true;
         return;
     }
     for (size_t i = n; i-- > 0;) {
@@ -326,7 +326,8 @@ void resp_finish(worker *w, conn *c, const request *q, reply *a, uint64_t began)
         put_refusal(a);
         const size_t one = a->made.len;
         for (size_t i = 1; i < n; i++)
-            if (buffer_reserve(&a->made, one)) buffer_add(&a->made, a->made.ptr, one);
+            if (!buffer_reserve(&a->made, one) || !buffer_add(&a->made, a->made.ptr, one))
+                c->close = c->broken = true;
     }
     count_status(w, a->status, n);
     if (q->command) counter_add(&w->commands[q->command - commands], n);

@@ -159,11 +159,27 @@ void bf_loadchunk_command(worker *w, const request *q, arguments *x, reply *a)
     if (a->status == 200) put_status(a, "OK");
 }
 
+/* a->made gets the piece of iterator c->count. */
+static void dump_on(worker *w, served *f, const call *c, reply *a)
+{
+    bf_error err;
+    int64_t len = bf_redisbloom_dump(f->f, c->count, NULL, 0, &err);
+    if (len > 0 && !image_fits(w, (uint64_t)len, a)) return;
+    const size_t cap = len > 0 ? (size_t)len : 0;
+    if (len > 0) len = bf_redisbloom_dump(f->f, c->count, a->made.ptr, cap, &err);
+    if (len < 0) {
+        reply_filter_error(w, f, a, (int)len, &err);
+        return;
+    }
+    a->made.len = (size_t)len;
+    a->status = 200;
+    if ((size_t)len != cap) reply_status(a, 503, "the filter has grown meanwhile");
+}
+
 void bf_scandump_command(worker *w, const request *q, arguments *x, reply *a)
 {
     const text name = next_argument(x);
     uint64_t at;
-    bf_range piece;
     (void)q;
     if (!parse_whole(next_argument(x), 1000, &at)) {
         put_error(a, 400, "Second argument must be numeric");
@@ -171,15 +187,13 @@ void bf_scandump_command(worker *w, const request *q, arguments *x, reply *a)
     }
     a->status = 0;
     a->encoded = false;
-    with_filter(w, name, filter_image_on, &(call){ .format = "redisbloom" }, a);
+    with_filter(w, name, dump_on, &(call){ .count = at }, a);
     if (a->status != 200) return;
-    buffer image = a->made;
-    const int rc = bf_redisbloom_piece(image.ptr, image.len, at, &piece);
+    buffer piece = a->made;
     a->made = (buffer){ 0 };
     a->encoded = true;
     put_array(a, 2);
-    put_integer(a, rc <= 0 ? 0 : at == 0 ? 1 : (int64_t)(at + piece.len));
-    put_text(a, rc <= 0 ? TEXT("") : (text){ image.ptr + piece.from, piece.len });
-    buffer_drop(&image);
-    if (rc < 0) put_error(a, 400, "ERR received bad data");
+    put_integer(a, !piece.len ? 0 : at == 0 ? 1 : (int64_t)(at + piece.len));
+    put_text(a, piece.len ? (text){ piece.ptr, piece.len } : TEXT(""));
+    buffer_drop(&piece);
 }

@@ -60,6 +60,11 @@ int bf_plan_warning(const bf_spec *spec, char *sentence, size_t cap)
         d.scheme->layout, spec->shards, spec->counting ? spec->m / 2 : spec->m / 8, sentence, cap);
 }
 
+bool bf_takes_any_key(const bf_filter *f)
+{
+    return !f->hash->accept && !f->hash->try && !bf_takes_hashes(f);
+}
+
 int bf_open_warning(const bf_filter *f, char *sentence, size_t cap)
 {
     char names[64] = "";

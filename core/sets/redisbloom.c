@@ -120,17 +120,13 @@ static int write_bits(bf_part *p, uint8_t *to, bf_error *err)
     return rc;
 }
 
-static int write_all(bf_filter *f, unsigned parts, uint8_t *to, bf_error *err)
+static int write_head(bf_filter *f, unsigned parts, uint8_t *to, bf_error *err)
 {
-    uint8_t *bits = to + HEAD + (size_t)parts * LINK;
     const bool grows = f->variant->many;
     uint64_t keys = 0;
     int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < parts; i++) {
+    for (unsigned i = 0; rc == 0 && i < parts; i++)
         rc = write_link(f, i, to + HEAD + (size_t)i * LINK, &keys, err);
-        if (rc == 0) rc = write_bits(f->part[i], bits, err);
-        bits += f->part[i]->bitmap.g.m / 8;
-    }
     put(to, 8, keys);
     put(to + 8, 4, parts);
     put(to + 12, 4, EXACT_SIZE | HASH_64 | (grows ? 0 : NO_SCALING));
@@ -138,11 +134,49 @@ static int write_all(bf_filter *f, unsigned parts, uint8_t *to, bf_error *err)
     return rc;
 }
 
-int bf_redisbloom_write(bf_filter *f, uint8_t *to, uint64_t cap, bf_error *err)
+static int write_all(bf_filter *f, unsigned parts, uint8_t *to, bf_error *err)
+{
+    uint8_t *bits = to + HEAD + (size_t)parts * LINK;
+    int rc = write_head(f, parts, to, err);
+    for (unsigned i = 0; rc == 0 && i < parts; i++) {
+        rc = write_bits(f->part[i], bits, err);
+        bits += f->part[i]->bitmap.g.m / 8;
+    }
+    return rc;
+}
+
+static int lock_readable(bf_filter *f, bf_error *err)
 {
     int rc = refuse(f, err);
     if (rc == 0) rc = bf_require_readable(f, f->bitmap.store.ops->read, "be written out", err);
-    if (rc < 0 || (rc = bf_parts_lock_all(f, err)) < 0) return rc;
+    return rc < 0 ? rc : bf_parts_lock_all(f, err);
+}
+
+int64_t bf_redisbloom_dump(bf_filter *f, uint64_t iterator, void *to, size_t cap, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    int rc = lock_readable(f, err);
+    if (rc < 0) return rc;
+    const unsigned parts = bf_parts_count(f);
+    uint64_t len = iterator ? 0 : HEAD + (uint64_t)parts * LINK, from = 0;
+    if (len && len <= cap) rc = write_head(f, parts, to, err);
+    for (unsigned i = 0; iterator && i < parts; i++) {
+        const uint64_t end = from + f->part[i]->bitmap.g.m / 8, at = iterator - 1;
+        if (at >= from && at < end) {
+            len = end - at < BF_REDISBLOOM_PIECE ? end - at : BF_REDISBLOOM_PIECE;
+            if (len <= cap) rc = bf_part_read(f->part[i], at - from, to, len, err);
+            if (len <= cap && rc == 0) bf_reverse_bytes(to, to, (size_t)len);
+        }
+        from = end;
+    }
+    bf_parts_unlock(f);
+    return rc < 0 ? rc : (int64_t)len;
+}
+
+int bf_redisbloom_write(bf_filter *f, uint8_t *to, uint64_t cap, bf_error *err)
+{
+    int rc = lock_readable(f, err);
+    if (rc < 0) return rc;
     const unsigned parts = bf_parts_count(f);
     const uint64_t need = length_of(f, parts);
     rc = cap < need ? bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu",

@@ -260,7 +260,11 @@ def test_the_token_is_the_password(start):
     for wrong in ("", "s3cre", "s3crets", "S3CRET"):
         assert client.ask("AUTH", wrong).text.startswith("WRONGPASS "), wrong
     assert client.ask("AUTH", "s3cret") == OK and client.ask("PING") == b"PONG"
-    assert client.ask("AUTH", "x").text.startswith("WRONGPASS ")
+    for wrong in (("AUTH", "x"), ("AUTH", "u", "x"), ("HELLO", "3", "AUTH", "u", "x")):
+        assert client.ask(*wrong).text.startswith("WRONGPASS "), wrong
+        assert client.ask("PING") == b"PONG" and client.ask("bf.aDD", "f", *wrong[:1]) in (0, 1)
+    client = raw(daemon)
+    assert client.ask("HELLO", "3", "AUTH", "u", "x").text.startswith("WRONGPASS ")
     assert client.ask("PING").text.startswith("NOAUTH ")
     for protocol in (2, 3):
         with redis.Redis(port=daemon.port, password="s3cret", protocol=protocol) as python:
@@ -316,6 +320,10 @@ def test_parts_of_filters_are_no_more_than_filters_can_be(start, tmp_path):
     for name in ("b", "c", "d", "c"):  # a header takes none of the memory that it promises
         assert client.ask("BF.LOADCHUNK", name, at, header) == OK
     assert isinstance(client.ask("BF.LOADCHUNK", "e", at, header), resp.Error)
+    assert daemon.ask("PUT", "/f/big?scheme=redisbloom&p=0.01&n=30000000").status == 201  # 36 MB
+    end, last = client.ask("BF.SCANDUMP", "big", 35_000_001)  # takes the memory of one piece
+    assert end == 35_000_001 + len(last) and client.ask("BF.SCANDUMP", "big", end) == [0, b""]
+    assert client.ask("BF.SCANDUMP", "big", 0)[0] == 1
 
 
 # ---- beside HTTP
