@@ -17,6 +17,7 @@ class BloomFilter(_BloomFilter):
     read_only: bool = property(lambda self: self.info()["read_only"])  # type: ignore[assignment]
     approx_len: int = property(len)  # type: ignore[assignment]
     clear_all = _BloomFilter.clear
+    name = property(lambda self: os.fsencode(self.filename))  # as there, bytes
     union = partialmethod(ior)
     intersection = partialmethod(iand)
 

@@ -110,7 +110,7 @@ def test_pybloomfilter(tmp_path):
     assert (bf.capacity, bf.error_rate, bf.num_bits, bf.num_hashes) == (1000, 0.001, bf.m, bf.k)
     bf.update(["a", "b"])
     assert bf.approx_len == 2 and not bf.read_only
-    assert bf.bit_count == bf.info()["ones"] and bf.filename == path
+    assert bf.bit_count == bf.info()["ones"] and (bf.filename, bf.name) == (path, path.encode())
     assert "a" in pybloomfilter.BloomFilter(1000, 0.001, path)  # opened, and not emptied
     copy, empty = bf.copy(other), bf.copy_template(str(tmp_path / "c.bloom"))
     assert copy == bf and copy.filename == other and not empty and empty.union(bf) is empty == bf
@@ -133,8 +133,9 @@ def test_pybloomfilter(tmp_path):
         pybloomfilter.BloomFilter.open(str(tmp_path / "missing"))
     with pytest.raises(OSError):
         pybloomfilter.BloomFilter(10, 0.1, str(tmp_path / "missing/x.bloom"))
-    with pytest.raises(NotImplementedError):
-        pybloomfilter.BloomFilter(10, 0.1).filename  # noqa: B018
+    for name in ("filename", "name"):
+        with pytest.raises(NotImplementedError):
+            getattr(pybloomfilter.BloomFilter(10, 0.1), name)
     bf.close()
     with pytest.raises(ValueError):
         bf.add("a")
