@@ -32,8 +32,10 @@ int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path
     if (!err) return code;
     size_t len = strlen(path);
     const char *dots = len > PATH_SHOWN ? "..." : "";
-    bf_fail(err, code, "cannot %s %s%s: %s", what, dots,
-        len > PATH_SHOWN ? path + len - PATH_SHOWN : path, strerror(sys_errno));
+    const char *meant = sys_errno == ENOENT ? bf_meant_url(path) : NULL;
+    bf_fail(err, code, "cannot %s %s%s: %s%s%s", what, dots,
+        len > PATH_SHOWN ? path + len - PATH_SHOWN : path, strerror(sys_errno), meant ? "; " : "",
+        meant ? meant : "");
     err->sys_errno = sys_errno;
     return code;
 }
