@@ -92,8 +92,7 @@ static int attach_filter(bf_filter *f, const bf_spec *spec, bf_error *err)
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
     if (s->contents) {
-        bf_fail(err, BF_EIO, "%.197s%s exists: delete it, or use another key",
-            BF_CUT(197, bf_where(f)));
+        bf_fail(err, BF_EIO, "%.200s exists: delete it, or use another key", bf_where(f));
         if (err) err->sys_errno = EEXIST;
         return BF_EIO;
     }
@@ -151,8 +150,8 @@ static bf_filter *open_filter(const bf_spec *spec, const bf_filter *contents, bf
         if ((rc = attach_filter(f, spec, err)) == 0) made = (rc = create_new(f, spec, err)) > 0;
     if (rc == 0)
         rc = bf_fail(err, BF_EIO,
-            "%.77s%s is created and deleted all the time: it could neither be opened nor created",
-            BF_CUT(77, bf_where(f)));
+            "%.80s is created and deleted all the time: it could neither be opened nor created",
+            bf_where(f));
     f->bitmap.store.contents = NULL;
     if (rc < 0) goto fail;
     bf_finish_open(f, spec->threads);

@@ -14,7 +14,6 @@
 #include "bloomfilter_host.h"
 #include <float.h>
 #include <stdarg.h>
-#include <string.h>
 
 /* Sizes, and the positions of some older schemes, are computed in doubles. With extra precision
  * they would differ between machines. */
@@ -30,8 +29,6 @@ typedef unsigned long long ull; /* the type that %llu prints */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* returns BF_EIO, or BF_ENOMEM if sys_errno is ENOMEM */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);
-/* Two arguments for "%.<n>s%s": a text, and dots if it is longer than n bytes. */
-#define BF_CUT(n, text) (text), strlen(text) > (n) ? "..." : ""
 /* Returns what was meant, if the path is a URL without its colon (redis//host); else NULL. */
 const char *bf_meant_url(const char *path);
 int bf_fail_absent(bf_error *err, const char *path); /* returns BF_ENOENT: no such file */

@@ -19,9 +19,9 @@ int bf_file_lost_fd(const bf_file *f, int e, bf_error *err)
     return e && e != EBADF
                ? bf_fail_sys(err, e, "look at", f->path)
                : bf_fail(err, BF_EIO,
-                     "cannot use %.57s%s: the program closed its file descriptor: open the filter "
+                     "cannot use %.60s: the program closed its file descriptor: open the filter "
                      "again",
-                     BF_CUT(57, f->path));
+                     f->path);
 }
 
 int bf_file_fd(const bf_file *f, struct stat *st, bf_error *err)

@@ -419,8 +419,8 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 static int require_counting(const bf_filter *f, const char *what, bf_error *err)
 {
     if (f->bitmap.g.counting) return 0;
-    return bf_fail(err, BF_ENOTSUP, "%.77s%s has bits, not counters: only counting filters can %s",
-        BF_CUT(77, bf_where(f)), what);
+    return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
+        bf_where(f), what);
 }
 
 /* For BF_OVERFULL_RAISE: a key that is gone makes room. Removes keys one by one, because a key may

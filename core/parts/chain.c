@@ -121,9 +121,9 @@ int bf_parts_check(bf_filter *f, bf_error *err)
         const bf_part *p = f->part[i];
         if (p->page && !bf_live_is_valid(p->live))
             return bf_fail(err, BF_EFORMAT,
-                "%.77s%s was overwritten while it was open: the page of "
+                "%.80s was overwritten while it was open: the page of "
                 "its part %u is missing",
-                BF_CUT(77, bf_where(f)), i);
+                bf_where(f), i);
     }
     return rc;
 }

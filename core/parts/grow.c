@@ -10,8 +10,8 @@ enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
-        "%.77s%s: others changed its parts %d times during the call: not all keys were added",
-        BF_CUT(77, bf_where(f)), TRIES);
+        "%.80s: others changed its parts %d times during the call: not all keys were added",
+        bf_where(f), TRIES);
 }
 
 /* Returns true if the last part gets all further keys: no part can follow, and the host said that

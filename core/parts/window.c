@@ -106,9 +106,9 @@ static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
     const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
     if (e <= newest) return 0;
     return bf_fail(err, BF_EFORMAT,
-        "%.57s%s is damaged: a part is of epoch %lld, "
+        "%.60s is damaged: a part is of epoch %lld, "
         "later than the newest, which is %lld",
-        BF_CUT(57, bf_where(f)), (long long)e, (long long)newest);
+        bf_where(f), (long long)e, (long long)newest);
 }
 
 static int sound_epoch(
@@ -116,12 +116,12 @@ static int sound_epoch(
 {
     if (e == BF_NEVER) return 0;
     if (!(fabs((double)e) < EPOCHS))
-        return bf_fail(err, BF_EFORMAT, "%.57s%s is damaged: epoch %lld is out of range",
-            BF_CUT(57, where), (long long)e);
+        return bf_fail(
+            err, BF_EFORMAT, "%.60s is damaged: epoch %lld is out of range", where, (long long)e);
     if (!p || bf_window_part(f, e) == p) return 0;
     return bf_fail(err, BF_EFORMAT,
-        "%.57s%s is damaged: a part is of epoch %lld, which belongs in another part",
-        BF_CUT(57, where), (long long)e);
+        "%.60s is damaged: a part is of epoch %lld, which belongs in another part", where,
+        (long long)e);
 }
 
 /* A part's epoch may be later than the published epoch after a power loss, or in a copy that was
@@ -141,9 +141,9 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     if (rc < 0 || latest <= newest || (rc = local_epoch(f, &now, err)) < 0) return rc;
     if (latest > now)
         return bf_fail(err, BF_EFORMAT,
-            "%.57s%s is damaged: a part is of epoch %lld, "
+            "%.60s is damaged: a part is of epoch %lld, "
             "later than the newest (%lld) and than the clock",
-            BF_CUT(57, where), (long long)latest, (long long)newest);
+            where, (long long)latest, (long long)newest);
     if (write) bf_live_raise(f->epoch, latest);
     return 0;
 }
@@ -269,7 +269,7 @@ static int add_to_present(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
-    return bf_fail(err, BF_EIO, "%.77s%s: its clock runs too fast", BF_CUT(77, bf_where(f)));
+    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f));
 }
 
 static int add(bf_filter *f, bf_span *s, bf_error *err)

@@ -113,8 +113,6 @@ final class Fault
                 $value = self::number($value, (int) ($at[1] ?: 6));
                 return '%s';
             }
-            // a path that is cut shows it
-            if ($at[1] === '80' && \strlen($value ?? '') > 77) $value = substr($value, 0, 77) . '...';
             return $at[0];
         }, $format);
         return substr(vsprintf($format, $values), 0, self::LONGEST);

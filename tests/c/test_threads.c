@@ -1,6 +1,6 @@
 /* test_threads.c - bf_use_threads: batches in several threads set the same bits and give the same
  * answers as one thread.  wraps: pthread_create, malloc
- * About core/keys/parallel.c, core/base/threads.c. */
+ * About core/keys/parallel.c, core/keys/gather.c, core/keys/column.c, core/base/threads.c. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "native.h"

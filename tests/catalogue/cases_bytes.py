@@ -335,7 +335,6 @@ def paths():
         ("loop", "io", []),
         ("empty", "format", "only 0 bytes"),
         ("text", "format", "magic"),
-        ("long-text", "format", "... is not a filter file"),
         ("under-a-file", "io", "Not a directory"),
         ("long", "io", "too long"),
         *((name, "ok", []) for name in "link sound read-only holes spaces utf8 newline".split()),

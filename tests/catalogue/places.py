@@ -88,7 +88,6 @@ def make(folder, name):
         "folder-missing": "missing/x",
         "under-a-file": "text/x",
         "long": "x" * 300,
-        "long-text": "t" * 120,
     }.get(name, name)
     path = "/dev/null" if name == "device" else os.path.join(folder, path)
     before = {
@@ -107,9 +106,6 @@ def make(folder, name):
         os.symlink(path + ".target", path)
     elif name in ("text", "under-a-file"):
         with open(os.path.join(folder, "text"), "w") as file:
-            file.write("hello, world\n" * 1000)
-    elif name == "long-text":
-        with open(path, "w") as file:
             file.write("hello, world\n" * 1000)
     elif name == "holes":
         with_holes(path)
