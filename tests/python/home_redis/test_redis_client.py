@@ -261,7 +261,9 @@ def signal_in_a_wait(monkeypatch):
         begun, receive = threading.Event(), _redis.Loan.receive
         waits = staticmethod(lambda *given: (begun.set(), receive(*given)))
         monkeypatch.setattr(_redis.Loan, "receive", waits)
-        threading.Thread(target=lambda: (begun.wait(), os.kill(os.getpid(), number))).start()
+        waiting = threading.main_thread().ident  # any other thread would not end its wait
+        kill = functools.partial(signal.pthread_kill, waiting, number)
+        threading.Thread(target=lambda: (begun.wait(), kill())).start()
 
     return send
 
