@@ -29,8 +29,6 @@ typedef unsigned long long ull; /* the type that %llu prints */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* returns BF_EIO, or BF_ENOMEM if sys_errno is ENOMEM */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);
-/* Returns what was meant, if the path is a URL without its colon (redis//host); else NULL. */
-const char *bf_meant_url(const char *path);
 int bf_fail_absent(bf_error *err, const char *path); /* returns BF_ENOENT: no such file */
 
 /* bf_refuse (bloomfilter_host.h) for numbers */

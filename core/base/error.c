@@ -32,10 +32,8 @@ int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path
     if (!err) return code;
     size_t len = strlen(path);
     const char *dots = len > PATH_SHOWN ? "..." : "";
-    const char *meant = sys_errno == ENOENT ? bf_meant_url(path) : NULL;
-    bf_fail(err, code, "cannot %s %s%s: %s%s%s", what, dots,
-        len > PATH_SHOWN ? path + len - PATH_SHOWN : path, strerror(sys_errno), meant ? "; " : "",
-        meant ? meant : "");
+    bf_fail(err, code, "cannot %s %s%s: %s", what, dots,
+        len > PATH_SHOWN ? path + len - PATH_SHOWN : path, strerror(sys_errno));
     err->sys_errno = sys_errno;
     return code;
 }

@@ -21,15 +21,6 @@ static bool is_same_word(const char *text, size_t len, const char *word)
     return i == len && !word[i];
 }
 
-const char *bf_meant_url(const char *path)
-{
-    const char *end = strstr(path, "//"), *word = end ? end : path;
-    while (word > path && word[-1] != '/') word--; /* PHP makes paths absolute */
-    for (size_t i = 0; end && i < sizeof known / sizeof *known; i++)
-        if (is_same_word(word, (size_t)(end - word), known[i].word)) return known[i].meant;
-    return NULL;
-}
-
 static int mistake(const char *text, size_t len, const char *meant, bf_error *err)
 {
     const int shown = len < 20 ? (int)len : 20;

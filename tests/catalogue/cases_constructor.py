@@ -235,10 +235,6 @@ def variants():
             args = {**SIZE, "arg": text} if op == "save" else {"storage": text}
             what = f"construct/storage={text}/{op}: {op} -> value"
             case(what, says, args, {"php": "wrapper"} if wrapper else None, never="s3same")
-    for word, says in (("redis", "Redis URL is redis://"), ("unix", "unix:///path?key=NAME")):
-        args = {"storage": f"{word}//h:6379"}  # a path, that does not exist
-        case(f"construct/storage={word}//h/open: open -> absent", says, args)
-        case(f"construct/storage={word}//h/new: new -> io", says, {**SIZE, **args})
     new("storage=nul", "value", "null byte", NOT_C, storage="a\0b")
     for word, value in wrong("true", "int", "float", "list"):
         new(f"storage={word}", "type", {"": [], "php": ["storage"]}, NOT_C, storage=value)
