@@ -70,9 +70,10 @@ int bf_waited(void); /* the seconds that the last bf_wait of this thread took */
 /* Returns 0; in a thread that must not wait BF_EBUSY, "<where> <is>; this call does not wait". */
 int bf_refuse_wait(bf_error *err, const char *where, const char *is);
 
-/* files.c: opens a regular file with flags of open(2) and sets *len to its length. Returns a
- * descriptor or a BF_E code. */
-int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
+struct stat;
+/* files.c: opens a regular file with flags of open(2) and fills *st. Returns a descriptor or a BF_E
+ * code. */
+int bf_open_file(const char *path, int flags, struct stat *st, bf_error *err);
 /* Returns BF_EIO if path is a device, FIFO or socket, because a rename would replace it. */
 int bf_may_replace(const char *path, bf_error *err);
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);

@@ -40,9 +40,8 @@ int bf_above_stdio(int fd)
 /* Without O_NONBLOCK, opening a FIFO would wait for a writer. Without O_NOCTTY, a terminal would
  * become the controlling terminal of this process. On some network file systems a signal interrupts
  * open (EINTR). Sets errno on failure. */
-int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
+int bf_open_file(const char *path, int flags, struct stat *st, bf_error *err)
 {
-    struct stat st;
     int fd, e;
     do fd = bf_above_stdio(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     while (fd < 0 && errno == EINTR);
@@ -52,17 +51,16 @@ int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
         errno = e;
         return rc;
     }
-    if (fstat(fd, &st) < 0) {
+    if (fstat(fd, st) < 0) {
         e = errno;
         bf_fail_sys(err, e, "open", path);
         goto fail;
     }
-    if (!S_ISREG(st.st_mode)) {
+    if (!S_ISREG(st->st_mode)) {
         e = EINVAL;
-        not_regular("open", path, st.st_mode, err);
+        not_regular("open", path, st->st_mode, err);
         goto fail;
     }
-    *len = (uint64_t)st.st_size;
     return fd;
 fail:
     close(fd);

@@ -53,13 +53,11 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
 }
 
 /* ---- maps ---- */
-int bf_file_map_at(
-    const file *f, bf_file_map *m, uint64_t at, uint64_t bytes, bf_store *s, bf_error *err)
+static int map_descriptor(
+    const file *f, int fd, bf_file_map *m, uint64_t at, uint64_t bytes, bf_store *s, bf_error *err)
 {
     const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), length = bytes + shift;
-    const int prot = s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
-              fd = bf_file_fd(f, NULL, err);
-    if (fd < 0) return fd;
+    const int prot = s->read_only ? PROT_READ : PROT_READ | PROT_WRITE;
     void *p = length > SIZE_MAX
                   ? MAP_FAILED
                   : mmap(NULL, (size_t)length, prot, MAP_SHARED, fd, (off_t)(at - shift));
@@ -70,6 +68,13 @@ int bf_file_map_at(
     *m = (bf_file_map){ (uint8_t *)p + shift, p, (size_t)length, f, at };
     s->words = (uint64_t *)(void *)(m->page + BF_HEADER);
     return 0;
+}
+
+int bf_file_map_at(
+    const file *f, bf_file_map *m, uint64_t at, uint64_t bytes, bf_store *s, bf_error *err)
+{
+    const int fd = bf_file_fd(f, NULL, err);
+    return fd < 0 ? fd : map_descriptor(f, fd, m, at, bytes, s, err);
 }
 
 /* Checks that the descriptor still leads to the mapped file. Sets *bytes to the file's length. On
@@ -87,10 +92,12 @@ static int check_layer(const file *f, uint64_t *bytes, bf_error *err)
     return BF_EIO;
 }
 
+/* Maps the file that was just opened. The check after it covers all uses of the descriptor since.
+ */
 static int map_first(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 {
     uint64_t now;
-    int rc = bf_file_map_at(f, &f->first, 0, bytes, s, err);
+    int rc = map_descriptor(f, f->descriptor, &f->first, 0, bytes, s, err);
     if (rc < 0 || (rc = check_layer(f, &now, err)) < 0) return rc;
     f->bytes = bytes;
     return now < bytes
@@ -160,16 +167,21 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
 
 /* A write to a hole raises SIGBUS if the disk is full. Copies (cp --sparse) may have holes in place
  * of zeros. A file has holes if it uses less disk space than its length. */
-int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
+static int fill_holes(
+    const bf_store *s, int fd, const struct stat *st, uint64_t at, uint64_t bytes, bf_error *err)
 {
     const file *f = s->impl;
-    struct stat st;
-    const int fd = bf_file_fd(f, &st, err);
-    if (fd < 0) return fd;
-    const uint64_t len = (uint64_t)st.st_size, room = (uint64_t)st.st_blocks * 512;
+    const uint64_t len = (uint64_t)st->st_size, room = (uint64_t)st->st_blocks * 512;
     const uint64_t lacks = len > room ? len - room : 0;
     const int e = (s->read_only ? bf_read_holes : bf_allocate_holes)(fd, at, bytes, lacks);
     return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
+}
+
+int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
+{
+    struct stat st;
+    const int fd = bf_file_fd(s->impl, &st, err);
+    return fd < 0 ? fd : fill_holes(s, fd, &st, at, bytes, err);
 }
 
 static void list(file *f, bool listed)
@@ -184,14 +196,14 @@ static void list(file *f, bool listed)
  * writer after it was listed, because save() replaces files that are not listed; for a reader
  * before it was opened, because f->id must identify the file that will be mapped, and overlayfs may
  * have copied the file since. */
-static int open_identified(file *f, bool write, uint64_t *len, bf_error *err)
+static int open_identified(file *f, bool write, struct stat *st, bf_error *err)
 {
     enum { TRIES = 8 };
     bf_identity named = { 0 };
     uint64_t bytes;
     for (int tries = 1;; tries++) {
         if (!write) bf_identify(AT_FDCWD, f->path, &named, &bytes);
-        const int fd = bf_open_file(f->path, write ? O_RDWR : O_RDONLY, len, err);
+        const int fd = bf_open_file(f->path, write ? O_RDWR : O_RDONLY, st, err);
         if (fd < 0) return fd;
         int e = bf_identify(fd, "", &f->id, &bytes) ? 0 : errno;
         if (!e && write) {
@@ -209,17 +221,16 @@ static int open_identified(file *f, bool write, uint64_t *len, bf_error *err)
     }
 }
 
-static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
+static int open_existing(bf_store *s, file *f, struct stat *st, bf_error *err)
 {
-    struct stat st;
-    int fd = open_identified(f, !s->read_only, len, err);
+    int fd = open_identified(f, !s->read_only, st, err);
     if (fd < 0 && !s->read_only && (errno == EACCES || errno == EROFS || errno == EPERM)) {
         s->read_only = true;
-        fd = open_identified(f, false, len, err);
+        fd = open_identified(f, false, st, err);
     }
     if (fd < 0) return BF_EIO;
     /* root can open a file for writing even if nobody has write permission */
-    if (fstat(fd, &st) == 0 && !(st.st_mode & 0222)) s->read_only = true;
+    if (!(st->st_mode & 0222)) s->read_only = true;
     if (s->read_only) list(f, false);
     f->descriptor = fd;
     return 0;
@@ -228,16 +239,18 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
 static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *err)
 {
     _Alignas(8) uint8_t page[BF_HEADER];
-    uint64_t len = 0;
+    struct stat st;
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
     bf_error why; /* copied to *err later, because a missing file may not be an error */
-    if (open_existing(s, f, &len, &why) < 0) {
+    if (open_existing(s, f, &st, &why) < 0) {
         if (errno == ENOENT) return absent(f, spec, err);
         if (err) *err = why;
         return BF_EIO;
     }
-    int rc = bf_file_read(f, 0, page, len < BF_HEADER ? len : BF_HEADER, err);
+    const int fd = f->descriptor;
+    uint64_t len = (uint64_t)st.st_size;
+    int rc = bf_read_at(fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0) return rc;
     if (spec->exclusive && s->read_only)
         return bf_fail(err, BF_EIO,
@@ -251,7 +264,8 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
     /* for many parts, only the first page is mapped here; file_parts.c maps the parts */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
-    if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_first(s, f, len, err)) < 0) return rc;
+    if ((rc = fill_holes(s, fd, &st, 0, len, err)) < 0 || (rc = map_first(s, f, len, err)) < 0)
+        return rc;
     if (spec->exclusive && (rc = bf_file_write_alone(f, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;

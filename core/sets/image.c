@@ -294,11 +294,12 @@ bf_filter *bf_load_file(const char *path, const bf_spec *expect, bf_error *err)
     bf_error why;
     if (expect && bf_check_before_open(expect, err) < 0) return NULL;
     for (int tries = 1; !f; tries++) {
-        uint64_t len;
-        const int fd = bf_open_file(path, O_RDONLY, &len, &why);
+        struct stat st;
+        const int fd = bf_open_file(path, O_RDONLY, &st, &why);
         if (fd < 0) break;
         file from = { fd, path };
-        f = read_filter(&(source){ from_file, &from, len, 0, path }, page, expect, &why);
+        f = read_filter(
+            &(source){ from_file, &from, (uint64_t)st.st_size, 0, path }, page, expect, &why);
         bool again = !f && why.code == BF_EFORMAT && tries < TRIES;
         if (again) {
             /* Reads again if another process may have written during the read: then the bits may

@@ -227,23 +227,24 @@ TEST(holes_that_are_only_read)
     }
 }
 
-/* Whichever look at the file fails: an error and no map, or it was not needed. */
+/* Whichever look at the file fails: an error and no map. */
 TEST(stats_that_fail)
 {
     for (int i = 0; i < KINDS; i++) {
         with_holes(&kinds[i], path);
         no_statx = true;
-        int opened = 0;
-        for (int n = 1; n < 12; n++) {
-            stats_left = n;
+        bool opened = false;
+        int n = 0;
+        while (!opened && n < 100) {
+            stats_left = ++n;
             e = (bf_error){ 0 };
             bf_filter *f = bf_open(again(&kinds[i], false), &e);
             CHECK(f || (e.code == BF_EIO && e.sys_errno == EIO));
-            opened += f != NULL;
+            opened = f != NULL;
             bf_close(f);
         }
         stats_left = -1;
-        CHECK(opened > 0 && opened < 10);
+        CHECK(opened && n > 4);
         as_ever();
         unlink(path);
     }
