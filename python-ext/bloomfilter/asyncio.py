@@ -339,25 +339,25 @@ class BloomFilter:
         raise TypeError("`in` cannot await: use `await bf.exists(key)`")
 
     # ---- many keys ----
-    async def update(self, keys, /, *, nulls="raise"):
+    async def update(self, keys, /, *, nulls="raise", threads=1):
         """Add all keys of an iterable or an async iterable.  Returns how many were SURELY NEW."""
-        return sum(await self._batch("update", keys, nulls))
+        return sum(await self._batch("update", keys, nulls, threads=threads))
 
-    async def add_many(self, keys, /, *, nulls="raise"):
+    async def add_many(self, keys, /, *, nulls="raise", threads=1):
         """Add all keys.  Returns one byte per key: 1 = SURELY NEW."""
-        return b"".join(await self._batch("add_many", keys, nulls))
+        return b"".join(await self._batch("add_many", keys, nulls, threads=threads))
 
-    async def contains_many(self, keys, /, *, nulls="raise"):
+    async def contains_many(self, keys, /, *, nulls="raise", threads=1):
         """Returns one byte per key: 0 = surely never added."""
-        return b"".join(await self._batch("contains_many", keys, nulls))
+        return b"".join(await self._batch("contains_many", keys, nulls, threads=threads))
 
-    async def add_mask(self, keys, /, *, nulls="raise"):
+    async def add_mask(self, keys, /, *, nulls="raise", threads=1):
         """As add_many(), but returns a mask of booleans."""
-        return mask(await self.add_many(keys, nulls=nulls))
+        return mask(await self.add_many(keys, nulls=nulls, threads=threads))
 
-    async def contains_mask(self, keys, /, *, nulls="raise"):
+    async def contains_mask(self, keys, /, *, nulls="raise", threads=1):
         """As contains_many(), but returns a mask of booleans."""
-        return mask(await self.contains_many(keys, nulls=nulls))
+        return mask(await self.contains_many(keys, nulls=nulls, threads=threads))
 
     add_hashes = call("add_hashes", "Add keys that are hashed already.  Returns how many were new.")
     contains_hashes = call("contains_hashes", "Returns one byte per hash: 0 = surely never added.")
@@ -366,10 +366,10 @@ class BloomFilter:
         "contains_hashes_mask", "As contains_hashes(), but returns a mask of booleans."
     )
 
-    async def _batch(self, name, keys, nulls):
+    async def _batch(self, name, keys, nulls, **more):
         """Returns the answers of all slices.  Other tasks run between two slices."""
         self._refuse_circle()
-        function = partial(getattr(self._filter, name), nulls=nulls)
+        function = partial(getattr(self._filter, name), nulls=nulls, **more)
         if is_column(keys):
             return [await self._call(function, keys)]
         answers, done, pace = [], 0, Pace(self._local)
@@ -451,10 +451,10 @@ class CountingBloomFilter(BloomFilter):
         "count_of", "count_many", int, "Estimate how often the key was added, up to 15."
     )
 
-    async def remove_many(self, keys, /, *, nulls="raise"):
+    async def remove_many(self, keys, /, *, nulls="raise", threads=1):
         """Remove each key once.  Returns one byte per key: 1 = was present."""
-        return b"".join(await self._batch("remove_many", keys, nulls))
+        return b"".join(await self._batch("remove_many", keys, nulls, threads=threads))
 
-    async def count_many(self, keys, /, *, nulls="raise"):
+    async def count_many(self, keys, /, *, nulls="raise", threads=1):
         """Returns one byte per key: an estimate of how often the key was added, up to 15."""
-        return b"".join(await self._batch("count_many", keys, nulls))
+        return b"".join(await self._batch("count_many", keys, nulls, threads=threads))

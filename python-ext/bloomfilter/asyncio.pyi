@@ -123,15 +123,15 @@ class BloomFilter:
         """False: surely never added.  True: probably added."""
     async def contains(self, key: _Key, /) -> bool:
         """The same as exists()."""
-    async def update(self, keys: _Source | _BloomFilter, /, *, nulls: _Nulls = "raise") -> int:
+    async def update(self, keys: _Source | _BloomFilter, /, *, nulls: _Nulls = "raise", threads: int = 1) -> int:
         """Add all keys of an iterable or an async iterable; return how many were SURELY NEW."""
-    async def add_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
+    async def add_many(self, keys: _Source, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Add all; return one byte per key: 1 = SURELY NEW, 0 = probably there already."""
-    async def contains_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
+    async def contains_many(self, keys: _Source, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Return one byte per key: 1 = probably added, 0 = surely never added."""
-    async def add_mask(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> _Mask:
+    async def add_mask(self, keys: _Source, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
         """Like add_many(), but return a mask of booleans, True = SURELY NEW."""
-    async def contains_mask(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> _Mask:
+    async def contains_mask(self, keys: _Source, /, *, nulls: _Nulls = "raise", threads: int = 1) -> _Mask:
         """Like contains_many(), but return a mask of booleans."""
     async def add_hashes(self, hashes: _Hashes, /, *, nulls: _Nulls = "raise", threads: int = 1) -> int:
         """Add a column of 64-bit hashes, to a filter of scheme "hashes64"; return how many were SURELY NEW."""
@@ -179,7 +179,7 @@ class CountingBloomFilter(BloomFilter):
         """Undo one add of the key.  True: it was there.  False: it was absent."""
     async def count_of(self, key: _Key, /) -> int:
         """Return an upper bound for the adds minus the removals of the key.  0: surely absent; 15: 15 or more."""
-    async def remove_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
+    async def remove_many(self, keys: _Source, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Remove each key once; return one byte per key: 1 = removed, 0 = was absent."""
-    async def count_many(self, keys: _Source, /, *, nulls: _Nulls = "raise") -> bytes:
+    async def count_many(self, keys: _Source, /, *, nulls: _Nulls = "raise", threads: int = 1) -> bytes:
         """Return count_of() of all keys: one byte per key."""
