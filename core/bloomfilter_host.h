@@ -234,8 +234,9 @@ size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
 typedef struct {
     /* Stores keys number `from` to from + n - 1 in keys[]; n is at most BF_COLUMN_KEYS. They may
      * point into `text`, which has BF_COLUMN_ROOM bytes for each. Is called by several threads at
-     * once. Returns how many keys were stored; if fewer than n, the batch ends with BF_EHOST, and
-     * some of its keys may have been added. */
+     * once. Returns how many keys were stored; if fewer than n, the next key is damaged. Then the
+     * batch ends with BF_EHOST, and err->key is the damaged key: the keys before it are added, or
+     * have their answers, and no key after it is added. */
     size_t (*gather)(const void *ctx, size_t from, size_t n, bf_key *keys, char *text);
     const void *ctx;
 } bf_column;

@@ -40,6 +40,13 @@ static void skip(column *c, size_t n)
     c->left -= (Py_ssize_t)n;
 }
 
+static void stop_at_damaged(column *c)
+{
+    c->left = 0;
+    c->fault = FAULT_DAMAGED;
+    c->value = c->next;
+}
+
 void gather_picked(batch *b, column *c)
 {
     const size_t fits = c->converts ? b->space / DECIMAL_MAX : b->most,
@@ -47,10 +54,7 @@ void gather_picked(batch *b, column *c)
                  n = (size_t)c->left < most ? (size_t)c->left : most;
     b->n = c->pick(c, 0, n, b->keys, b->room);
     skip(c, b->n);
-    if (b->n == n) return;
-    c->left = 0;
-    c->fault = FAULT_DAMAGED;
-    c->value = c->next;
+    if (b->n < n) stop_at_damaged(c);
 }
 
 /* ---- hashes ---- */
@@ -113,18 +117,20 @@ static size_t pick(const void *c, size_t from, size_t n, bf_key *keys, char *tex
     return ((const column *)c)->pick(c, from, n, keys, text);
 }
 
-/* Adds or tests the next keys by one call of the core, whose threads gather them. After a damaged
- * key, gather_picked finds it again. Returns the number of keys, or -1. */
+/* Adds or tests the next keys by one call of the core, whose threads gather them. Returns the
+ * number of keys, or -1. */
 static Py_ssize_t ask_picked(batch *b, column *c, uint8_t *each, bf_error *err)
 {
     const bf_column keys = { pick, c };
-    const size_t n = c->left < MANY ? (size_t)c->left : MANY;
+    size_t n = c->left < MANY ? (size_t)c->left : MANY;
     const int64_t rc = b->call == bf_add_many ? bf_add_column(b->bf, &keys, n, each, err)
                                               : bf_test_column(b->bf, &keys, n, each, err);
-    if (rc == BF_EHOST) b->threads = 1;
-    if (rc < 0) return rc == BF_EHOST ? 0 : -1;
+    const bool damaged = rc == BF_EHOST; /* has_many: nothing else of the host can fail */
+    if (rc < 0 && !damaged) return -1;
+    if (damaged) n = err->key;
     skip(c, n);
-    b->hits += rc;
+    if (damaged) stop_at_damaged(c);
+    if (!damaged) b->hits += rc;
     b->done += (Py_ssize_t)n;
     plain_yield(b->self);
     return (Py_ssize_t)n;
@@ -133,7 +139,8 @@ static Py_ssize_t ask_picked(batch *b, column *c, uint8_t *each, bf_error *err)
 static bool has_many(const batch *b, const column *c)
 {
     return b->threads != 1 && b->n == 0 && c->pick && c->left > BATCH_KEYS && !b->hashed &&
-           !b->self->remote && (b->call == bf_add_many || b->call == bf_test_many);
+           !b->self->remote && !b->self->callback &&
+           (b->call == bf_add_many || b->call == bf_test_many);
 }
 
 /* Works until the deadline or the end of the column. Uses no Python objects. */

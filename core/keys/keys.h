@@ -79,14 +79,15 @@ int64_t bf_ring_chain(const bf_batch *b);
 int64_t bf_ring_known(const bf_batch *b);
 
 /* gather.c. Returns at most BF_COLUMN_KEYS keys of a batch as a batch whose keys are in an array:
- * keys of a column are gathered into `room`. Returns an empty batch if a key is damaged. */
+ * keys of a column are gathered into `room`. If a key is damaged, returns only those before it. */
 typedef struct {
     bf_key keys[BF_COLUMN_KEYS];
     char text[BF_COLUMN_KEYS * BF_COLUMN_ROOM];
 } bf_gathered;
 bf_batch bf_gather(const bf_batch *b, size_t from, size_t n, bf_gathered *room);
 /* Calls run(batch, ctx) for all keys of the batch, as one batch or, if they are those of a column,
- * as several. Returns the sum of the results, or the first error. */
+ * as several. Returns the sum of the results, or the first error. A damaged key is an error after
+ * the keys before it. */
 int64_t bf_run_gathered(
     const bf_batch *b, int64_t (*run)(const bf_batch *some, void *ctx), void *ctx);
 

@@ -115,8 +115,8 @@ static bool hash_block(const parallel *p, size_t at, size_t n, uint64_t *digests
     bf_gathered room;
     const bf_batch b = bf_gather(p->b, at, n, &room);
     for (size_t done = 0, c; done < b.n; done += c) {
-        c = n - done < STEP ? n - done : STEP;
-        for (size_t i = done + AHEAD; !b.hashes && i < done + AHEAD + c && i < n; i++)
+        c = b.n - done < STEP ? b.n - done : STEP;
+        for (size_t i = done + AHEAD; !b.hashes && i < done + AHEAD + c && i < b.n; i++)
             bf_fetch_key(b.keys + i);
         bf_batch_digests(&b, done, c, digests + done);
     }

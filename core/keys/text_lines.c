@@ -182,12 +182,16 @@ static size_t gather_lines(const void *ctx, size_t from, size_t n, bf_key *keys,
     return bf_next_lines(&l, keys, n);
 }
 
-/* Copies the first n text lines of the call whose answer is `keep`. */
-static void copy_kept_lines(bf_lines *l, size_t n, const uint8_t *each)
+/* Copies the first n text lines of the call whose answer is `keep`. next: the end of the text of
+ * the call. If the host has changed this text, fewer text lines may be found, but no bytes after
+ * it, for which `kept` has no space. */
+static void copy_kept_lines(bf_lines *l, size_t n, const uint8_t *each, const char *next)
 {
     bf_key keys[BF_COLUMN_KEYS];
     bf_lines rest = *l;
-    for (size_t done = 0, c; done < n; done += c) {
+    rest.last = l->last && next == l->end;
+    rest.end = next;
+    for (size_t done = 0, c = 1; c && done < n; done += c) {
         c = bf_next_lines(&rest, keys, n - done < BF_COLUMN_KEYS ? n - done : BF_COLUMN_KEYS);
         copy_kept(l, keys, c, each + done);
     }
@@ -209,7 +213,7 @@ static int done(bf_lines *l, const bf_key *keys, size_t n, const uint8_t *each, 
         if (keys)
             copy_kept(l, keys, known, each);
         else
-            copy_kept_lines(l, known, each);
+            copy_kept_lines(l, known, each, next);
     }
     if (hits < 0) {
         if (why->key != BF_NO_KEY) why->key += l->keys;

@@ -100,6 +100,46 @@ TEST(a_refused_line_is_counted_from_the_first)
     bf_close(f);
 }
 
+/* A host may write to its text during the call. What is kept fits the buffer all the same. */
+enum { LONG_LINE = 100000, LONG_LINES = 60, IN_A_CALL = 41 };
+typedef struct {
+    char *text;
+    uint64_t calls;
+    int from, to; /* these text lines lose their separators */
+} changing;
+static int changes_the_text(void *ctx, const void *key, size_t len, uint64_t *digests)
+{
+    changing *c = ctx;
+    (void)key, (void)len;
+    for (int i = c->from; i < c->to; i++) c->text[(i + 1) * LONG_LINE - 1] = 'x';
+    *digests = ++c->calls * UINT64_C(0x9E3779B97F4A7C15);
+    return 0;
+}
+
+TEST(lines_that_change_during_the_call)
+{
+    enum { LEN = LONG_LINE * LONG_LINES };
+    char *text = malloc(LEN), *kept = malloc(2 * LEN);
+    static const struct {
+        int from, to, kept;
+    } rows[] = { { IN_A_CALL - 1, IN_A_CALL, LONG_LINES - 1 }, { 0, LONG_LINES, 0 } };
+    bf_use_threads(2);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        changing c = { text, 0, rows[i].from, rows[i].to };
+        const bf_functions functions = { .count = 1, .call = changes_the_text, .ctx = &c };
+        bf_filter *f = bf_open(&(bf_spec){ .m = 1 << 20, .functions = &functions }, NULL);
+        memset(text, 'x', LEN);
+        for (int j = 1; j <= LONG_LINES; j++) text[j * LONG_LINE - 1] = ';';
+        bf_lines l = { .at = text, .end = text + LEN, .sep = ';', .kept = kept, .keep = 1 };
+        while (bf_add_lines(f, &l, NULL) > 0) {}
+        CHECK_EQ(l.kept - kept, rows[i].kept * LONG_LINE);
+        bf_close(f);
+    }
+    bf_use_threads(1);
+    free(text);
+    free(kept);
+}
+
 TEST(lines_without_a_filter)
 {
     const char *text = "a;;bcd;e";

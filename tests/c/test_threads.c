@@ -313,24 +313,39 @@ TEST(a_key_that_is_refused)
     bf_close(f);
 }
 
-/* The keys before a damaged key of a column are added, as by one thread. */
-TEST(a_damaged_column)
+/* The keys before a damaged key of a column are added once, and no later key is. */
+static void keys_before_damage(const kind *k, unsigned threads, size_t at)
 {
-    bf_filter *f[2];
-    make_keys(4, 40000);
-    damaged = 17001;
-    for (unsigned i = 0; i < 2; i++) {
-        f[i] = bf_open(&(bf_spec){ .m = 1 << 20, .k = 5, .scheme = "block" }, &e);
-        bf_use_threads(1 + i);
-        CHECK_EQ(bf_add_column(f[i], &column, 40000, i ? many : NULL, &e), BF_EHOST);
-        CHECK_EQ(bf_test_column(f[i], &column, 40000, many, &e), BF_EHOST);
-        CHECK_EQ(bf_test_column(f[i], &column, 17001 / BF_COLUMN_KEYS * BF_COLUMN_KEYS, NULL, &e),
-            17001 / BF_COLUMN_KEYS * BF_COLUMN_KEYS);
-    }
-    CHECK_EQ(bf_equal(f[0], f[1], &e), 1);
+    char path[2][40];
+    for (int i = 0; i < 2; i++) strcpy(path[i], temp_path());
+    bf_filter *a = open_kind(k, path[0]), *b = open_kind(k, path[1]);
+    CHECK(bf_add_many(a, keys, at, one, &e) >= 0);
+    damaged = at;
+    bf_use_threads(threads);
+    CHECK_EQ(bf_add_column(b, &column, MOST, many, &e), BF_EHOST);
+    if (e.key != at) FAILED("%s, %u threads: key %zu, not %zu\n", k->name, threads, e.key, at);
+    CHECK(memcmp(one, many, at) == 0);
+    same_images(k, a, b);
+    CHECK_EQ(bf_test_column(b, &column, MOST, many, &e), BF_EHOST);
+    CHECK_EQ(e.key, at);
+    CHECK(at == 0 || memchr(many, 0, at) == NULL);
     damaged = SIZE_MAX;
     bf_use_threads(1);
-    CLOSE(f[0], f[1]);
+    CLOSE(a, b);
+    for (int i = 0; i < 2; i++) unlink(path[i]);
+}
+
+TEST(a_damaged_column)
+{
+    static const kind full = { "full",
+        { .n = 120000, .p = 0.01, .scheme = "block", .overfull = BF_OVERFULL_RAISE }, false,
+        false };
+    make_keys(4, MOST);
+    for (size_t i = 0; i <= COUNT(kinds); i++) {
+        const kind *k = i < COUNT(kinds) ? &kinds[i] : &full;
+        keys_before_damage(k, 1, i % 2 ? 0 : 17001);
+        keys_before_damage(k, 2, 140000);
+    }
 }
 
 /* One thread does the work where no other can be created, or where there is no memory, and returns

@@ -4,12 +4,14 @@ and errors; signals and forks during and after such a call."""
 import os
 import signal
 import threading
+import zlib
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from arrow_producer import Column
 from bloomfilter import BloomFilter, CountingBloomFilter
 from cli_helpers import fails, ok
 
@@ -130,6 +132,53 @@ def test_the_index_of_a_refused_key():
             bf.update(COLUMNS["Arrow string"], threads=threads)
         refused.append((type(error.value), error.value.index, bf.to_bytes()))
     assert refused[0] == refused[1]
+
+
+def view_column(n, damaged):
+    """A column of string views of 12 bytes, made by hand; one of them has no length."""
+    items = np.zeros(n, [("length", "i4"), ("text", "S12")])
+    items["length"] = 12
+    items["text"] = [b"%012d" % i for i in range(n)]
+    items["length"][damaged] = -1
+    return Column(b"vz", n, [None, items.tobytes(), b""]), items["text"]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 0])
+@pytest.mark.parametrize("options", [{}, {"grow": 2}])
+def test_keys_before_a_damaged_one_are_added_once(options, threads):
+    for damaged in 3000, 140_000:
+        one, many = (CountingBloomFilter(n=100_000, p=0.01, **options) for _ in "12")
+        column, texts = view_column(150_000, damaged)
+        with pytest.raises(ValueError, match="damaged") as error:
+            many.update(column, threads=threads)
+        assert error.value.index == damaged
+        one.update(texts[:damaged])
+        assert many.count_many(texts) == one.count_many(texts)
+        with pytest.raises(ValueError, match="damaged") as error:
+            many.contains_many(column, threads=threads)
+        assert error.value.index == damaged
+
+
+def test_keys_before_a_callback_that_raises_are_added_once():
+    def digest(key):
+        if key == b"2500":
+            raise KeyError(key)
+        return zlib.crc32(key) * 0x9E3779B97F4A7C15 % 2**64
+
+    def clock():
+        if raises:
+            raise KeyError(clock)
+        return 1e9
+
+    bf = CountingBloomFilter(m=1 << 20, hashes=[digest])
+    with pytest.raises(KeyError):
+        bf.update(np.arange(4000), threads=2)
+    assert bf.count_many(np.arange(2500)) == b"\1" * 2500
+    raises = False
+    window = BloomFilter(n=10_000, p=0.01, window=60, clock=clock)
+    raises = True
+    with pytest.raises(KeyError):
+        window.update(np.arange(4000), threads=2)
 
 
 class NoTruth:
