@@ -82,7 +82,7 @@ static int ask_core(batch *b)
         raise_in(b->self, &err);
         if (err.key != BF_NO_KEY) name_refused(&err, batch_row(b, err.key));
         if (err.code == BF_EFULL && each && !b->nulls)
-            note_answers(each - b->done, b->done + (Py_ssize_t)err.key);
+            note_answers(b->out, b->done + (Py_ssize_t)err.key);
         return -1;
     }
     b->hits += rc;
@@ -370,6 +370,7 @@ int batch_run(batch *b, PyObject *keys)
     if (b->call == bf_add_many && filter_begin_adds(b->self) < 0) return -1;
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
+    b->threads = useful_threads(b->self, b->bf, b->threads);
     b->most = bf_batch_size(b->bf);
     char *more = b->self->remote ? PyMem_Malloc(REMOTE_ROOM) : NULL;
     if (more) {

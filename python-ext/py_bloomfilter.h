@@ -113,9 +113,9 @@ PyObject *call_helper(const char *module, const char *function, const char *form
 void name_key(Py_ssize_t index);
 /* Like name_key, for a key that the core refused. A FullError gets the attribute only. */
 void name_refused(const bf_error *err, Py_ssize_t index);
-/* Gives the present exception the answers of the n keys that were added before it. asyncio.py needs
- * the answers, because its batches have keys of many callers. */
-void note_answers(const uint8_t *each, Py_ssize_t n);
+/* Gives the present exception the first n answers, those of the keys before it. asyncio.py needs
+ * them, because its batches have keys of many callers, and cli/hashes.py, which prints new keys. */
+void note_answers(PyObject *out, Py_ssize_t n);
 
 /* ---- py_active.c: entering, leaving, closing ---- */
 /* Adds `by` to `users` and returns the value from before. */
@@ -431,6 +431,9 @@ static inline __attribute__((always_inline)) size_t number_text(
 
 /* Reads the argument `threads`. On failure sets an exception. */
 unsigned threads_of(PyObject *value);
+/* Returns 1 if calls of the core may run code of the user, or if k is so large that a call for
+ * several threads, which has many keys, would take seconds, and signals would wait. */
+unsigned useful_threads(const FilterObject *self, const bf_filter *bf, unsigned threads);
 /* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,

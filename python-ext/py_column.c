@@ -139,7 +139,6 @@ static Py_ssize_t ask_picked(batch *b, column *c, uint8_t *each, bf_error *err)
 static bool has_many(const batch *b, const column *c)
 {
     return b->threads != 1 && b->n == 0 && c->pick && c->left > BATCH_KEYS && !b->hashed &&
-           !b->self->remote && !b->self->callback &&
            (b->call == bf_add_many || b->call == bf_test_many);
 }
 
@@ -182,7 +181,11 @@ static int turn(batch *b, column *c, bool small)
     gil_take_plain(ts, b->self);
     if (rc == 0) return PyErr_CheckSignals();
     raise_in(b->self, &err);
-    if (err.key != BF_NO_KEY) name_refused(&err, batch_row(b, b->asked + err.key));
+    const bool named = err.key != BF_NO_KEY;
+    const Py_ssize_t row = batch_row(b, b->asked + (named ? err.key : 0));
+    if (named) name_refused(&err, row);
+    /* between the nulls of a chunk, answers are not in their rows yet */
+    if (each && !err.lost) note_answers(b->out, b->nulls ? b->done : row);
     return -1;
 }
 
@@ -200,7 +203,7 @@ int column_run(batch *b, column *c)
     char *const room = b->room;
     const size_t space = b->space, most = b->most;
     const size_t n = (size_t)c->left < MANY ? (size_t)c->left : MANY;
-    char *more = b->threads != 1 && !has_many(b, c) && !b->self->remote && n > BATCH_KEYS
+    char *more = b->threads != 1 && !has_many(b, c) && n > BATCH_KEYS
                      ? PyMem_RawMalloc(n * (sizeof *b->keys + ROOM_OF_KEY))
                      : NULL;
     if (more) {

@@ -132,10 +132,10 @@ void name_key(Py_ssize_t index)
     PyErr_SetRaisedException(raised);
 }
 
-void note_answers(const uint8_t *each, Py_ssize_t n)
+void note_answers(PyObject *out, Py_ssize_t n)
 {
     PyObject *raised = PyErr_GetRaisedException();
-    PyObject *answers = PyBytes_FromStringAndSize((const char *)each, n);
+    PyObject *answers = PyBytes_FromStringAndSize(PyBytes_AS_STRING(out), n);
     if (!answers || PyObject_SetAttrString(raised, "_answers", answers) < 0) PyErr_Clear();
     Py_XDECREF(answers);
     PyErr_SetRaisedException(raised);

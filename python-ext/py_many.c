@@ -76,6 +76,15 @@ unsigned threads_of(PyObject *value)
     return (unsigned)n;
 }
 
+unsigned useful_threads(const FilterObject *self, const bf_filter *bf, unsigned threads)
+{
+    enum { K_MOST = 128 };
+    bf_info info;
+    if (threads == 1 || self->blocking) return 1;
+    bf_get_info((bf_filter *)bf, &info);
+    return info.k > K_MOST ? 1 : threads;
+}
+
 /* Parses (keys, /, *, nulls="raise", threads=1). Returns false with an exception. */
 static bool read_arguments(
     const char *method, PyObject *const *args, Py_ssize_t nargs, PyObject *names, operation *o)

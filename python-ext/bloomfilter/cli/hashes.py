@@ -54,10 +54,19 @@ def by_hash(
                 items.pop()
             raw = from_lines(items)
         good = len(raw) // BYTES
-        answers = bytes(many(numbers(raw, "little" if binary else "big"), threads=threads))
-        kept = b""
-        if keep is not None:
-            kept = b"".join(item + end for item, hit in zip(items, answers) if bool(hit) == keep)
+
+        def kept_of(answers: bytes) -> bytes:
+            hits = zip(items, answers) if keep is not None else ()
+            return b"".join(item + end for item, hit in hits if bool(hit) == keep)
+
+        try:
+            answers = bytes(many(numbers(raw, "little" if binary else "big"), threads=threads))
+        except Exception as stop:  # what was added before it is never new again
+            done = getattr(stop, "_answers", None)
+            if adds and done is not None:
+                stop._done = len(done), kept_of(done)  # type: ignore[attr-defined]
+            raise
+        kept = kept_of(answers)
         if good < len(items):
             what = f"{BYTES} bytes" if binary else f"{DIGITS} hexadecimal digits"
             fault = ValueError(f"a hash must be {what}, got {len(items[good])} bytes")

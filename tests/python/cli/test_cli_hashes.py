@@ -74,3 +74,14 @@ def test_print_and_faults(tmp_path):
     for data in (b"", b"key\n"):
         assert cli("rebuild", path, data=data).code == 2
     assert cli("check", path, "--hashes", "-q", data=text).code == 0
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_what_was_added_before_an_error_is_printed(tmp_path, threads):
+    """A hash that was added is never new again."""
+    path, data = str(tmp_path / "f.bloom"), b"".join(b"%016x\n" % h for h in HASHES) * 9
+    ok("create", path, "-n", "1k", "-p", "1e-9", "--scheme", "hashes64")
+    how = "--hashes", "--overfull", "raise", "--print", "new", "--threads", threads
+    out = cli("add", path, *how, data=data)
+    assert out.code == 2 and out.out == data[: 17 * 1000]
+    assert cli("check", path, "--hashes", "-q", data=out.out).code == 0

@@ -237,6 +237,17 @@ def test_a_signal_ends_the_call():
     assert bf.add_hashes(hashes, threads=2) >= 0
 
 
+def test_a_signal_ends_a_call_with_a_large_k():
+    """One call of the core for all keys, each of 4096 positions, would end after the last one."""
+    bf, keys = BloomFilter(m=1 << 28, k=4096, scheme="classic"), np.arange(20_000)
+    timer = threading.Timer(0.01, signal.raise_signal, [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        bf.update(keys, threads=2)
+    timer.join()
+    assert keys[-1] not in bf
+
+
 @pytest.mark.parametrize("home", ["memory", "file", "writer", "grow"])
 def test_lines(home):
     options = {
