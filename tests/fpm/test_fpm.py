@@ -1,4 +1,4 @@
-"""One mapped file under PHP-FPM behind nginx, Python and C at once: tests/fpm/run."""
+"""One mapped file under PHP-FPM behind nginx, PHP and Python at once: tests/fpm/run."""
 
 import os
 import subprocess

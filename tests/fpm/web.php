@@ -27,17 +27,6 @@ function missing(): string
     return "$missing";
 }
 
-/** Microseconds of the first query of this request. */
-function first_query(): string
-{
-    global $seen;
-    hrtime(true);
-    $start = hrtime(true);
-    $there = BloomFilter::open($seen)->exists('fpm:77');
-    $end = hrtime(true);
-    return $there ? sprintf('%.2f', ($end - $start) / 1000) : 'absent';
-}
-
 function kept(): string
 {
     ob_start();
@@ -54,7 +43,6 @@ try {
         'many' => add(true),
         'check' => missing(),
         'pid' => getmypid(),
-        'time' => first_query(),
         'kept' => kept(),
         'make' => count(new BloomFilter(...$like, secret: $secret, storage: $file)) === 0 ? 'made' : 'not empty',
         'exists' => BloomFilter::open($file, $secret)->exists("$_GET[name]:0") ? 'yes' : 'no',
