@@ -1,6 +1,7 @@
 """What the paths of the catalogue lead to, and images of filters with the damage that a case
 describes."""
 
+import contextlib
 import os
 import socket
 import struct
@@ -149,10 +150,9 @@ def listen(path):
 
 def listing(folder):
     """What is there: name -> size and kind.  A refused call must leave it as it was."""
-    return {
-        entry.name: (
-            entry.stat(follow_symlinks=False).st_size,
-            entry.stat(follow_symlinks=False).st_mode,
-        )
-        for entry in os.scandir(folder)
-    }
+    found = {}
+    for entry in os.scandir(folder):
+        with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
+            stat = entry.stat(follow_symlinks=False)
+            found[entry.name] = stat.st_size, stat.st_mode
+    return found
