@@ -359,36 +359,6 @@ def test_create_makes_the_folder(start, tmp_path):
     assert os.path.exists(folder + "x.bloom")
 
 
-# ---- who may ----
-CARE = [
-    ("POST", "/clear"),
-    ("POST", "/flush"),
-    ("POST", "/f/x/clear"),
-    ("POST", "/f/x/expire?seconds=1"),
-    ("POST", "/f/x"),
-]
-
-
-def test_care_needs_the_token_and_no_foreign_page(start):
-    daemon = start("-n", 100, "-p", 0.01, "--token", "t")
-    bearer = {"Authorization": "Bearer t"}
-    daemon.ask("PUT", "/f/x?n=100&p=0.01", **bearer)
-    daemon.get("/add=k", **bearer)
-    for method, target in CARE:
-        body = BloomFilter(n=100, p=0.01).to_bytes() if target == "/f/x" else b""
-        for headers, status in [
-            ({}, 401),
-            ({"Authorization": "Basic dTp0"}, 401),
-            ({"Host": "evil.example", **bearer}, 403),
-            ({"Origin": "http://evil.example", **bearer}, 403),
-            ({"Sec_Fetch_Site": "cross-site", **bearer}, 403),
-            ({"Referer": "http://evil.example/", **bearer}, 403),
-        ]:
-            got = daemon.ask(method, target, body, **headers)
-            assert got.status == status and got.headers["x-error"], (target, headers, got)
-    assert daemon.get("/contain=k", **bearer).body == b"true"
-
-
 # ---- the log ----
 def test_the_log_has_version_storage_and_end(start, tmp_path):
     daemon = start("-n", 100, "-p", 0.01, "--storage", f"{tmp_path}/x.bloom")

@@ -6,7 +6,8 @@ from daemons import Client, asks, started
 
 CHANGES = asks("""PUT /f/y?n=10&p=0.1, POST /add k, DELETE /f/x, POST /f/x/merge x, GET /add=k,
     HEAD /add=k, GET /f/x/add=k, GET /remove=k, GET /f/x/remove=k, GET http://localhost/add=k,
-    POST /contain k""")
+    POST /contain k, POST /clear, POST /flush, POST /f/x/clear, POST /f/x/expire?seconds=1,
+    POST /f/y""")
 SHOWS = asks("""GET /, GET /stats, GET /f, GET /metrics, GET /contain=k, GET /f/x, GET /f/x/stats,
     GET /f/x/contain=k=k""")
 

@@ -46,7 +46,8 @@ WRONG = [
 ]
 PATHS = asks("""GET /add=k, GET /contain=k, GET /remove=k, GET /count=k, POST /add, POST /contain,
     PUT /f/x?n=1&p=0.1, GET /f, GET /f/default, DELETE /f/x, GET /metrics, GET /nothing,
-    GET /f/default/stats""")
+    GET /f/default/stats, POST /clear, POST /flush, POST /f/default/clear,
+    POST /f/default/expire?seconds=1, POST /f/x""")
 
 
 def test_without_the_token(guarded):
