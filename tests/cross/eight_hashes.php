@@ -2,7 +2,7 @@
 /* eight_hashes.php ADAPTER PORT - the class with eight hash functions and our adapter for it (docs/howto-php-eight-hashes.md) side by side:
  * the same keys, each in a bitmap of its own, then both in one. */
 error_reporting(E_ALL & ~E_DEPRECATED & ~E_USER_WARNING);
-require __DIR__ . '/../live/php/eight_hashes.php';
+require __DIR__ . '/eight_hashes_class.php';
 require $argv[1];
 const EIGHT = ['JSHash', 'PJWHash', 'ELFHash', 'BKDRHash', 'SDBMHash', 'DJBHash', 'DEKHash', 'FNVHash'];
 class Theirs extends TheirBloomFilterRedis { protected $bucket = 'theirs'; protected $hashFunction = EIGHT; }

@@ -1,5 +1,5 @@
 """The schemes of older systems against those systems themselves, downloaded for the purpose: Guava
-and Redisson from Maven Central, go-zero from the Go module proxy; and a PHP class (php/).  Optional: skipped where Java,
+and Redisson from Maven Central, go-zero from the Go module proxy.  Optional: skipped where Java,
 Maven, Go, redis-server or the network is missing.
 
     python -m pytest tests/live
@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.parse
 from pathlib import Path
 
 import daemons
@@ -19,7 +18,6 @@ import own_redis
 import pytest
 from bloomfilter import BloomFilter
 from daemons import redis_command
-from products import php_command, phpredis
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(tempfile.gettempdir()) / "bloomfilter-live"
@@ -31,6 +29,7 @@ TEXTS = [
     "\U0001f600 smile",
     *(f"https://www.example.org/item/{i}" for i in range(3000)),
 ]
+KEY, M = "app:f:theirs", 20480  # go-zero's bitmap
 NUMBERS = [0, -1, 1, 2**31 - 1, -(2**31), *range(5000, 8000)]
 CASES = [
     ("bytes", "guava", TEXTS, 3100, 0.01),
@@ -112,9 +111,9 @@ def test_gozero(gozero):
 class GoZero:
     """core/bloom on a key in Redis, in a process of its own that lives as long as the test."""
 
-    def __init__(self, program, port, key, bits):
+    def __init__(self, program, port):
         self.process = subprocess.Popen(
-            [program, f"127.0.0.1:{port}", key, str(bits)],
+            [program, f"127.0.0.1:{port}", KEY, str(M)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -137,105 +136,45 @@ class GoZero:
         assert set(answers) <= {"true <nil>", "false <nil>"}, answers
         return answers.count("true <nil>")
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def stop(self):
         self.process.stdin.close()
         self.process.wait(30)
 
 
-@pytest.mark.parametrize("bits", [20480, 2**32])
-def test_gozero_goes_on_with_a_key_that_is_adopted(gozero, redis_port, bits):
-    url = f"redis://127.0.0.1:{redis_port}/0?key=theirs&timeout=60"
-    spec = {"scheme": "gozero", "m": bits, "adopt": True}
-    first, more, ours, again = (
-        [f"{name}-{i}" for i in range(50)] for name in ("first", "more", "ours", "again")
-    )
+# ---- its bitmap cared for by the library, from the command line and from the daemon ----
+class Library:
+    """A filter of this process."""
 
-    def both_have(keys, *handles):
-        return theirs.has(keys) == len(keys) and all(
-            h.contains_many(keys) == b"\1" * len(keys) for h in handles
-        )
+    def __init__(self, redis_port, folder):
+        self.url = f"redis://127.0.0.1:{redis_port}/0?key={KEY}&timeout=60"
 
-    with GoZero(gozero / "filter", redis_port, "theirs", bits) as theirs:
-        theirs.add(first)
-        bf = BloomFilter.open(url, **spec)
-        cached = BloomFilter.open(url, cache=True, cache_max_age=1e-6)
-        theirs.add(more)
-        bf.update(ours)
-        assert both_have(first + more + ours, bf, cached) and theirs.has(again) == 0
-        if bits < 2**20:  # cleared at 50 %
-            fill = 0
-            while bf.fill_ratio <= 0.5:
-                theirs.add([f"fill-{fill}-{i}" for i in range(100)])
-                fill += 1
-            assert bf.saturated
-        bf.clear()
-        assert theirs.has(first + more + ours) == 0
-        assert not any(bf.contains_many(first + more)) and not any(cached.contains_many(first))
-        theirs.add(first)
-        assert both_have(first, bf, cached) and theirs.has(more) == 0
-        near = BloomFilter(scheme="gozero", m=bits)
-        near.update(more)
-        bf |= near
-        assert both_have(first + more, bf, cached)
-        bf.rebuild(ours)
-        theirs.add(again)
-        assert both_have(ours + again, bf, cached) and theirs.has(first + more) == 0
-        bf.expire(1000)
-        theirs.add(first)
-        assert int(redis_command(redis_port, "TTL theirs")[1:]) > 900 and both_have(
-            first + ours, cached
-        )
-        bf.delete()
-        assert redis_command(redis_port, "DBSIZE") == b":0\r\n" and theirs.has(first) == 0
-        theirs.add(more)  # their filter, begun again
-        with pytest.raises(Exception, match="is lost"):
-            cached.add("x")
-        with BloomFilter.open(url, **spec) as bf:
-            assert both_have(more, bf) and theirs.has(first + ours) == 0
-            bf.expire(0.05)
-            while redis_command(redis_port, "EXISTS theirs") != b":0\r\n":
-                pass
-            theirs.add(again)
-            assert theirs.has(more) == 0
-            with pytest.raises(Exception, match="is lost"):
-                bf.contains_many(again)
-            assert theirs.has(again) == len(again)
-
-
-# ---- cared for from the command line and from the daemon ----
-class PhpClass:
-    """The PHP class with eight hash functions on a key in Redis, through phpredis."""
-
-    def __init__(self, port, key, names):
-        where = [*php_command()[:2], *phpredis(php_command())]
-        script = [HERE / "php" / "eight_hashes.php", str(port), key, ",".join(names)]
-        self.names = names
-        self.process = subprocess.Popen(
-            [*where, *script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-
-    _ask = GoZero._ask
-    __enter__, __exit__ = GoZero.__enter__, GoZero.__exit__
-
-    def add(self, keys):
-        for answer in self._ask("add", keys):  # the old bits
-            assert len(json.loads(answer)) == len(self.names), answer
+    def adopt(self):
+        self.bf = BloomFilter.open(self.url, scheme="gozero", m=M, adopt=True)
 
     def has(self, keys):
-        answers = self._ask("exists", keys)
-        assert set(answers) <= {"true", "false"}, answers
-        return answers.count("true")
+        return sum(self.bf.contains_many(keys))
+
+    def add(self, keys):
+        self.bf.update(keys)
+
+    def clear(self):
+        self.bf.clear()
+
+    def expire(self, seconds):
+        self.bf.expire(seconds or None)
+
+    def delete(self):
+        self.bf.delete()
+
+    def stop(self):
+        self.bf.close()
 
 
 class Command:
     """bloomfilter, as an operator runs it."""
 
-    def __init__(self, redis_port, scheme, m, folder):
-        self.url = f"redis://127.0.0.1:{redis_port}/0?key=app:f:theirs&timeout=60"
-        self.options = ["--scheme", scheme, "-m", str(m)]
+    def __init__(self, redis_port, folder):
+        self.url = f"redis://127.0.0.1:{redis_port}/0?key={KEY}&timeout=60"
 
     def _run(self, verb, *words, keys=()):
         done = subprocess.run(
@@ -248,7 +187,7 @@ class Command:
         return done.stdout
 
     def adopt(self):
-        self._run("adopt", *self.options)
+        self._run("adopt", "--scheme", "gozero", "-m", M)
 
     def has(self, keys):
         return json.loads(self._run("check", "--json", keys=keys))["present"]
@@ -272,8 +211,7 @@ class Command:
 class Daemon:
     """bloomfilterd, through HTTP."""
 
-    def __init__(self, redis_port, scheme, m, folder):
-        self.sizes = urllib.parse.urlencode({"scheme": scheme, "m": m, "adopt": 1})
+    def __init__(self, redis_port, folder):
         storage = f"redis://127.0.0.1:{redis_port}/0?key=app&timeout=60"
         words = ["--storage", storage, "-n", "1000", "-p", "0.01"]
         self.daemon = daemons.Daemon(folder, *words, binary=daemons.PLAIN)
@@ -281,14 +219,12 @@ class Daemon:
 
     def _ask(self, method, rest, keys=()):
         body = "".join(f"{key}\n" for key in keys).encode()
-        ask = method, f"/f/theirs{rest}", body
-        # Redis answers nobody while it zeroes 512 MiB, so a reply may be a 503 first.
-        reply = daemons.until(lambda: (got := self.daemon.ask(*ask)).status != 503 and got)
+        reply = self.daemon.ask(method, f"/f/theirs{rest}", body)
         assert reply.status in (200, 201), (method, rest, reply)
         return reply.body
 
     def adopt(self):
-        self._ask("PUT", "?" + self.sizes)
+        self._ask("PUT", f"?scheme=gozero&m={M}&adopt=1")
 
     def has(self, keys):
         return self._ask("POST", "/contain", keys).count(b"1")
@@ -306,30 +242,14 @@ class Daemon:
         self._ask("DELETE", "")
 
 
-@pytest.fixture(params=["go-zero", "php"])
-def system(request, redis_port):
-    """Another system at work on a bitmap: (it, its scheme, its m)."""
-    key = "app:f:theirs"
-    if request.param == "go-zero":
-        program = request.getfixturevalue("gozero") / "filter"
-        with GoZero(program, redis_port, key, 20480) as theirs:
-            yield theirs, "gozero", 20480
-    else:
-        names = ["JSHash", "FNVHash", "DEKHash"]
-        if not shutil.which("php"):
-            pytest.skip("no PHP")
-        with PhpClass(redis_port, key, names) as theirs:
-            yield theirs, "php-hashes:" + ",".join(names), 2**32
-
-
-@pytest.mark.parametrize("carer", [Command, Daemon])
-def test_it_goes_on_while_it_is_cared_for(system, carer, redis_port, tmp_path):
-    theirs, scheme, m = system
+@pytest.mark.parametrize("carer", [Library, Command, Daemon])
+def test_gozero_goes_on_while_it_is_cared_for(gozero, carer, redis_port, tmp_path):
     first, more, ours, never = (
         [hashlib.md5(f"{name} {i}".encode()).hexdigest() for i in range(30)]
         for name in ("first", "more", "ours", "never")
     )
-    care = carer(redis_port, scheme, m, tmp_path)
+    theirs = GoZero(gozero / "filter", redis_port)
+    care = carer(redis_port, tmp_path)
 
     def both_have(*lists):
         keys = sum(lists, [])
@@ -340,9 +260,7 @@ def test_it_goes_on_while_it_is_cared_for(system, carer, redis_port, tmp_path):
         return (theirs.has(keys), care.has(keys)) == (0, 0)
 
     def time_to_live():
-        return [
-            int(redis_command(redis_port, f"TTL app:f:theirs{end}")[1:]) for end in ("", ":meta")
-        ]
+        return [int(redis_command(redis_port, f"TTL {KEY}{end}")[1:]) for end in ("", ":meta")]
 
     theirs.add(first)
     care.adopt()
@@ -361,12 +279,13 @@ def test_it_goes_on_while_it_is_cared_for(system, carer, redis_port, tmp_path):
     care.expire(0)
     assert time_to_live() == [-1, -1] and both_have(first, more, ours)
     care.delete()
-    assert redis_command(redis_port, "EXISTS app:f:theirs app:f:theirs:meta") == b":0\r\n"
+    assert redis_command(redis_port, f"EXISTS {KEY} {KEY}:meta") == b":0\r\n"
     assert theirs.has(first + more + ours) == 0
     theirs.add(more)  # its bitmap, begun again
     care.adopt()
     assert both_have(more) and neither_has(first, ours)
     care.stop()
+    theirs.stop()
 
 
 @pytest.fixture(scope="session")

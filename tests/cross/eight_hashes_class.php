@@ -1,8 +1,6 @@
 <?php
-/* eight_hashes.php - the PHP class with eight hash functions whose bitmap is in Redis, through phpredis, as its text has it; only the
- * abstract class has another name, because the adapter of docs/howto-php-eight-hashes.md has this one.
- *
- *     php eight_hashes.php PORT BUCKET NAME,NAME...      # lines on stdin: add KEY, exists KEY; a line of JSON for each */
+/* eight_hashes_class.php - the PHP class with eight hash functions whose bitmap is in Redis, through phpredis, as its text has it; only the
+ * abstract class has another name, because the adapter of docs/howto-php-eight-hashes.md has this one. */
 
 class BloomFilterHash
 {
@@ -117,18 +115,5 @@ abstract class TheirBloomFilterRedis
         }
         foreach ($pipe->exec() as $bit) if ($bit == 0) return false;
         return true;
-    }
-}
-
-if (isset($argv[3])) {
-    error_reporting(E_ALL & ~E_DEPRECATED);                 // 64-bit sums become floats without a word in the PHP of its time
-    $redis = new Redis;
-    $redis->connect('127.0.0.1', (int) $argv[1], 60, null, 0, 60);
-    $class = new class($redis, $argv[2], explode(',', $argv[3])) extends TheirBloomFilterRedis {
-        public function __construct(Redis $redis, protected $bucket, protected $hashFunction) { parent::__construct($redis); }
-    };
-    while (($line = fgets(STDIN)) !== false) {
-        [$verb, $key] = explode(' ', rtrim($line, "\n"), 2);
-        echo json_encode($class->$verb($key)), "\n";
     }
 }
