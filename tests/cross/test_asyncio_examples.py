@@ -3,22 +3,22 @@
 import asyncio
 import importlib.util
 import sys
-from collections import Counter
 
 import own_redis
 import pytest
-from products import ROOT
+import site_of_links
+from products import ROOT, run
+from site_of_links import PAGES, Site
 
 redis = pytest.importorskip("redis")
 pytest.importorskip("redis.asyncio")
 pytest.importorskip("greenlet")
 aiohttp = pytest.importorskip("aiohttp")
-from aiohttp import test_utils, web  # noqa: E402
+from aiohttp import test_utils  # noqa: E402
 
 from bloomfilter.asyncio import BloomFilter  # noqa: E402
 
 EXAMPLES = ROOT / "examples"
-PAGES = 300
 
 
 def example(name):
@@ -87,62 +87,38 @@ def test_fastapi(server, monkeypatch):
     asyncio.run(main())
 
 
-class Site:
-    """Pages with several ways to each; counts what was asked for."""
-
-    def __init__(self):
-        self.asked = Counter()
-        self.app = web.Application()
-        self.app.router.add_get("/{page}", self.page)
-
-    async def page(self, request):
-        page = int(request.match_info["page"])
-        self.asked[page] += 1
-        await asyncio.sleep(0)
-        links = 2 * page + 1, 2 * page + 2, page // 2, (7 * page + 3) % PAGES, 0
-        text = "".join(f'<a href="/{link}#here">{link}</a>' for link in links if link < PAGES)
-        return web.Response(text=text, content_type="text/html")
+@pytest.fixture
+def site(monkeypatch):
+    """Its links have fragments, which are of the same page."""
+    plain = site_of_links.links_of
+    monkeypatch.setattr(site_of_links, "links_of", lambda page: [f"{x}#here" for x in plain(page)])
+    with Site() as site:
+        yield site
+        assert site.pages() == {f"/{page}": 1 for page in range(PAGES)}
+        site.shutdown()
 
 
 @pytest.mark.parametrize("home", ["file", "redis.asyncio"])
-def test_a_crawler_fetches_each_page_once(home, server, tmp_path):
+def test_a_crawler_fetches_each_page_once(home, server, site, tmp_path):
     crawler = example("async_crawler")
 
     async def main():
-        site = Site()
         client = redis.asyncio.Redis.from_url(server)
         where = {
             "file": {"storage": tmp_path / "seen.bloom"},
             "redis.asyncio": {"storage": client, "key": "seen"},
         }[home]
-        async with test_utils.TestServer(site.app) as web_server:
-            start = [str(web_server.make_url("/0"))]
-            async with await BloomFilter.create(n=100_000, p=1e-6, **where) as seen:
-                fetched = []
-                await asyncio.gather(
-                    *(crawler.crawl(seen, start, 10, fetched.append) for _ in "ab")
-                )
-                assert len(fetched) == PAGES == len(set(fetched))
-            assert site.asked == Counter(range(PAGES))
+        async with await BloomFilter.create(n=100_000, p=1e-6, **where) as seen:
+            fetched = []
+            crawls = (crawler.crawl(seen, [site.url()], 10, fetched.append) for _ in "ab")
+            await asyncio.gather(*crawls)
+            assert len(fetched) == PAGES == len(set(fetched))
         await client.aclose()
 
     asyncio.run(main())
 
 
-def test_the_crawler_as_a_command(tmp_path):
-    async def main():
-        site = Site()
-        async with test_utils.TestServer(site.app) as web_server:
-            command = [str(EXAMPLES / "async_crawler.py"), str(tmp_path / "x")]
-            for pages in (PAGES, 0):  # what was seen stays in the file
-                process = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    *command,
-                    str(web_server.make_url("/0")),
-                    stdout=asyncio.subprocess.PIPE,
-                )
-                out, _ = await process.communicate()
-                assert process.returncode == 0 and len(set(out.split())) == pages
-        assert site.asked == Counter(range(PAGES))
-
-    asyncio.run(main())
+def test_the_crawler_as_a_command(site, tmp_path):
+    command = sys.executable, EXAMPLES / "async_crawler.py", tmp_path / "x", site.url()
+    for pages in (PAGES, 0):  # what was seen stays in the file
+        assert len(set(run(command).split())) == pages

@@ -195,46 +195,31 @@ def test_named_filters(daemon):
     assert "seen.v1-x_Y" not in json.loads(client.get("/f").body)
 
 
-@pytest.mark.parametrize(
-    "query",
-    """m=1000&n=100 m=1000&k=5 n=1000&p=0.5 m=4096&n=100&k=3 n=100&p=0.001&scheme=classic
-        n=100&p=0.01&scheme=block2 n=1e3&p=1e-3 n=100&p=0.01&scheme=guava:chars
-        n=100&p=0.01&scheme=guava%3achars n=100&p=0.01&scheme=%67uava%3Aint""".split(),
-)
+PUTS = {  # what the constructor is given; numbers are written as for the command
+    "m=1000&n=100": {"m": 1000, "n": 100},
+    "m=1000&k=5": {"m": 1000, "k": 5},
+    "n=1000&p=0.5": {"n": 1000, "p": 0.5},
+    "m=4096&n=100&k=3": {"m": 4096, "n": 100, "k": 3},
+    "n=100&p=0.001&scheme=classic": {"n": 100, "p": 0.001, "scheme": "classic"},
+    "n=1e3&p=1e-3&scheme=%67uava%3achars": {"n": 1000, "p": 0.001, "scheme": "guava:chars"},
+    "n=100k&p=1%": {"n": 100_000, "p": 0.01},
+    "n=0.1M&p=1%25": {"n": 100_000, "p": 0.01},
+    "n=1.001k&p=0.7%": {"n": 1001, "p": 0.007},
+    "n=1e5&p=%31%25": {"n": 100_000, "p": 0.01},
+}
+
+
+@pytest.mark.parametrize("query", PUTS)
 def test_put_takes_what_the_constructor_takes(daemon, query):
-    asked = {
-        name: urllib.parse.unquote(value)
-        if name == "scheme"
-        else float(value)
-        if name == "p"
-        else int(float(value))
-        for name, value in (pair.split("=") for pair in query.split("&"))
-    }
-    plan = BloomFilter.plan(**asked)
+    plan, names = BloomFilter.plan(**PUTS[query]), ("m", "n", "k", "p", "scheme")
     got = json.loads(daemon.ask("PUT", "/f/x?" + query).body)
-    assert {name: got[name] for name in ("m", "n", "k", "p", "scheme")} == {
-        name: plan[name] for name in ("m", "n", "k", "p", "scheme")
-    }
+    assert {name: got[name] for name in names} == {name: plan[name] for name in names}
     assert daemon.ask("PUT", "/f/x?" + query).status == 200
 
 
-@pytest.mark.parametrize(
-    "query, n, p",
-    [
-        ("n=100k&p=1%", 100_000, 0.01),
-        ("n=0.1M&p=1%25", 100_000, 0.01),
-        ("n=1.001k&p=0.7%", 1001, 0.007),
-        ("n=1K&p=1e-1%", 1000, 0.001),
-        ("n=1e5&p=%31%25", 100_000, 0.01),
-    ],
-)
-def test_numbers_are_those_of_the_command(daemon, start, query, n, p):
-    got = json.loads(daemon.ask("PUT", "/f/x?" + query).body)
-    assert (got["n"], got["p"]) == (n, p)
-    words = urllib.parse.unquote(query).replace("=", "&").split("&")
-    server = start("-n", words[1], "-p", words[3]) if "%" in words[3] else daemon
-    assert server is daemon or (server.stats()["n"], server.stats()["p"]) == (n, p)
-    assert daemon.ask("PUT", f"/f/x?n={n}&p={p}").status == 200
+def test_the_command_takes_the_same_numbers(start):
+    stats = start("-n", "1.001k", "-p", "0.7%").stats()
+    assert (stats["n"], stats["p"]) == (1001, 0.007)
 
 
 def test_merge(daemon):

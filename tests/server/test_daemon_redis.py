@@ -13,36 +13,6 @@ def url(redis):
     return f"redis://127.0.0.1:{redis[0]}/0?key=seen"
 
 
-def test_shared_with_python(start, url):
-    one, two = (
-        start("-n", 1000, "-p", 0.01, "--storage", url, "--threads", 2),
-        start("--storage", url),
-    )
-    python = BloomFilter.open(url)
-    assert one.get("/add=a").headers["x-new"] == "1"
-    assert two.get("/add=a").headers["x-new"] == "0"
-    python.add("b")
-    assert one.post("/contain", b"a\nb\nc").body == b"110"
-    assert one.stats()["home"] == "redis"
-
-
-def test_named_filters(start, url):
-    one = start("-n", 1000, "-p", 0.01, "--storage", url)
-    assert one.ask("PUT", "/f/x?n=100&p=0.01").status == 201
-    one.get("/f/x/add=k")
-    assert one.get("/contain=k").body == b"false"
-    two = start("--storage", url)
-    assert two.get("/f/x/contain=k").body == b"true"  # found where the other put it
-    assert two.get("/f/y/contain=k").status == 404
-    assert "k" in BloomFilter.open(url + ":f:x")
-    assert (
-        one.ask("PUT", "/f/meta?n=100&p=0.01").status == 201
-    )  # seen:meta is what Redis holds of `seen` itself
-    assert one.get("/add=still").body == b"ok"
-    assert one.ask("DELETE", "/f/x").status == 200
-    assert two.get("/f/x/contain=k").status in (404, 503)
-
-
 def test_a_lost_redis_is_an_error_never_absent(start, redis, url):
     _, process = redis
     daemon = start("-n", 1000, "-p", 0.01, "--storage", url)

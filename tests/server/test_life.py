@@ -13,7 +13,18 @@ import threading
 
 import pytest
 from bloomfilter import BloomFilter
-from daemons import BINARY, FRAMED, PATIENCE, ROOT, TAKES_RAW, asks, ended, framed, until
+from daemons import (
+    BINARY,
+    FRAMED,
+    PATIENCE,
+    ROOT,
+    TAKES_RAW,
+    asks,
+    ended,
+    framed,
+    lines_of,
+    until,
+)
 from threads import in_threads
 
 
@@ -237,11 +248,12 @@ def test_filters_come_and_go_under_their_users(start):
     seen = [set() for _ in range(4)]
     other = BloomFilter(n=1000, p=0.01)
     other.add("merged")
-    image = other.to_bytes()
+    image, batch = other.to_bytes(), lines_of(range(30_000))
 
     def use(statuses):
         client = daemon.client()
         while not stop.is_set():
+            statuses.add(client.ask("POST", "/f/x/add", batch).status)
             for ask in asks("GET /f/x/add=k, POST /f/x/add a, GET /f/x, GET /metrics, GET /"):
                 statuses.add(client.ask(*ask).status)
             statuses.add(client.ask("POST", "/f/x/merge", image).status)

@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import threading
+import time
 
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter
@@ -192,6 +193,20 @@ def test_a_window_forgets(start):
     until(lambda: daemon.get("/f/x/contain=k").body == b"false")
 
 
+@pytest.mark.parametrize("ahead", [1000.0, 3e9])
+def test_a_merge_from_the_future_forgets_nothing(start, tmp_path, ahead):
+    """What one machine's clock says does not count for the others."""
+    daemon, shape = start("--storage", f"{tmp_path}/"), {"n": 1000, "p": 0.01, "window": 3600.0}
+    with BloomFilter(storage=tmp_path / "w.bloom", **shape) as shared:
+        shared.update(range(500))
+        future = BloomFilter(clock=lambda: time.time() + ahead, **shape)
+        future.add("theirs")
+        assert daemon.get("/f/w/contain=1").body == b"true"
+        assert daemon.post("/f/w/merge", future.to_bytes()).status == 200
+        assert all(shared.contains_many(range(500))) and "theirs" in shared
+        assert daemon.post("/f/w/contain", lines_of(range(500))).body == b"1" * 500
+
+
 def test_limits_hold_for_all_of_them(start):
     daemon = start("-n", 1000, "-p", 0.01, "--max-filter", "1M", "--max-total", "3M")
     for kind in ("grow=2", "window=60", "counting=1"):
@@ -259,8 +274,12 @@ def test_in_redis(start, redis, kind, protocol):
         assert client.remove("x", [b"7"]) == [1]
         assert PROTOCOLS[protocol](other).count("x", b"7") in (0, 1)
     if kind != "window":
-        for name in ("x", "x%253Ameta"):
-            assert "299" in OPENED.get(kind, BloomFilter).open(f"{url}:f:{name}")
+        for at, name in (("", "default"), (":f:x", "x"), (":f:x%253Ameta", "x:meta")):
+            python = OPENED.get(kind, BloomFilter).open(url + at)
+            assert python.add(f"of {name}") and ("299" in python) == (name != "default")
+            assert one.get(f"/f/{name}/contain=of+{name}").body == b"true"
+            assert one.get(f"/f/{name}/contain=of+y").body == b"false"
+    assert one.get("/f/y/contain=k").status == 404
 
 
 @needs_redis
