@@ -38,12 +38,20 @@ foreach (['phpredis' => 'RedisException', 'Predis' => 'Predis\PredisException'] 
     $server->say('ACL SETUSER some ~*');
     $login();
     same([true, true], [$f->exists('kept'), $f->add('first')]);
+    $counting = new CountingBloomFilter(n: 9, p: 1e-9, grow: 1.0, storage: $redis, key: 'counted');
+    $counting->addMany(range(1, 30));
+    # a full server and a replica count all the same
+    $counted = fn() => same([1, 1, 0], [$counting->countOf(1), $counting->countOf(30), $counting->countOf('x')]);
     $server->say('CONFIG SET maxmemory 1');
+    $counted();
+    refused('BloomFilterException', 'OOM', fn() => $counting->add('x'));
     refused('BloomFilterException', 'OOM', fn() => $f->add('new'));
     refused('BloomFilterException', 'OOM', fn() => $f->addMany(['new', 'newer']));
     same([true, [true, false]], [$f->exists('kept'), $f->existMany(['kept', 'newest'])]);
     $server->say('CONFIG SET maxmemory 0');
     $server->say('REPLICAOF 127.0.0.1 1');
+    $counted();
+    refused('BloomFilterException', 'READONLY', fn() => $counting->add('x'));
     refused('BloomFilterException', 'READONLY', fn() => $f->add('new'));
     refused('BloomFilterException', 'READONLY', fn() => $f->addMany(['new', 'newer']));
     $server->say('REPLICAOF NO ONE');
