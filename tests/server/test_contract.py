@@ -368,17 +368,6 @@ def test_old_and_closing_clients(daemon):
             assert client.end() == b""
 
 
-def test_pipelining(daemon):
-    client = daemon.client()
-    count = 3000
-    two = b"GET /add=%d HTTP/1.1\r\n\r\nPOST /contain HTTP/1.1\r\nContent-Length: 6\r\n\r\n%06d"
-    client.send(b"".join(two % (i, i) for i in range(count)))
-    for _ in range(count):
-        assert client.reply().body == b"ok"
-        assert client.reply().body in (b"0", b"1")
-    assert client.get("/contain=2999").body == b"true"
-
-
 def test_expect_100_continue(daemon):
     client = daemon.client().send(
         b"POST /add HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"

@@ -169,6 +169,7 @@ def test_clients_that_vanish(daemon):
             b"GET /f/large HTTP/1.1\r\n\r\n",
             b"GET /contain=a HTTP/1.1\r\n\r\n" * 2000,
             b"POST /contain HTTP/1.1\r\nContent-Length: 900000\r\n\r\n" + b"\n" * 800_000,
+            b"PUT /f/x?n=100000&p=0.01 HTTP/1.1\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n",
         ):
             for _ in range(5):
                 how(daemon.client().send(request))

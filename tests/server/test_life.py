@@ -176,23 +176,6 @@ def test_named_filters_live_in_the_folder(start, tmp_path):
     assert code == 1 and 'the filter "broken"' in said
 
 
-def test_python_rebuilds_the_file_of_a_daemon(start, tmp_path):
-    path = tmp_path / "seen.bloom"
-    daemon = start("-n", 10_000, "-p", 0.001, "--storage", path)
-    daemon.post("/add", b"old\nboth")
-
-    def keys():
-        yield "both"
-        daemon.get("/add=meanwhile")
-        assert daemon.post("/contain", b"old\nboth\nnew\nmeanwhile").body == b"1101"
-        yield "new"
-
-    assert BloomFilter.open(str(path)).rebuild(keys()) == 2
-    daemon.get("/add=after")
-    assert daemon.post("/contain", b"old\nboth\nnew\nmeanwhile\nafter").body == b"01111"
-    assert all(BloomFilter.load(str(path)).contains_many(["both", "new", "meanwhile", "after"]))
-
-
 def test_a_file_that_cannot_be_written(start, tmp_path):
     path = tmp_path / "seen.bloom"
     BloomFilter(n=100, p=0.01, storage=str(path)).add("k")

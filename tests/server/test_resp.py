@@ -7,7 +7,7 @@ import signal
 import pytest
 import redis
 import resp
-from daemons import ROOT, lines_of, until
+from daemons import ROOT, until
 
 OK = b"OK"
 
@@ -327,19 +327,6 @@ def test_parts_of_filters_are_no_more_than_filters_can_be(start, tmp_path):
 
 
 # ---- beside HTTP
-
-
-def test_http_and_resp_serve_the_same_filters(daemon):
-    client = raw(daemon)
-    assert client.ask("BF.ADD", "users", "x") == 1
-    assert daemon.get("/f/users/contain=x").body == b"true"
-    assert daemon.get("/f/users/add=y").headers["x-new"] == "1"
-    assert client.ask("BF.MEXISTS", "users", "x", "y", "z") == [1, 1, 0]
-    assert daemon.get("/add=k").status == 200 and client.ask("BF.EXISTS", "default", "k") == 1
-    client.ask("BF.MADD", "users", *range(5000))
-    by_http = daemon.post("/f/users/contain", lines_of(range(10_000)))
-    by_resp = client.ask("BF.MEXISTS", "users", *range(10_000))
-    assert [int(c) for c in by_http.body.decode()] == by_resp and by_resp[:5000] == [1] * 5000
 
 
 def test_metrics_and_log_count_commands(start, tmp_path):
