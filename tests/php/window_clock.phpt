@@ -20,10 +20,15 @@ foreach ([fn() => $f->add('y'), fn() => $f->exists('x'), fn() => $f->addMany(['y
           fn() => $f->addNew(['y'])] as $call) refused('DomainException', 'no time', $call);
 $watch->fault = null;
 same([true, false], [$f->exists('x'), $f->exists('y')]);
+same([60.0, 4, null, 5], [$f->window, $f->parts, $f->grow, count($f->partInfo())]);
+$three = new BloomFilter(n: 100, p: 0.001, window: 60, parts: 3, clock: fn() => 1e9);
+same([3, 4], [$three->parts, count($three->partInfo())]);
 $twin = clone $f;
 $union = $f->union($twin);
 $read = BloomFilter::fromBytes($f->toBytes(), clock: [$watch, 'tell']);
-$watch->now += 76;
+$watch->now += 60;
+foreach ([$f, $twin, $union, $read] as $one) same(true, $one->exists('x'), 'at least for the window');
+$watch->now += 16;
 foreach ([$f, $twin, $union, $read] as $one) same(false, $one->exists('x'));
 refused('BloomFilterException', 'clock of its own', fn() => serialize($f));
 unset($f, $union, $read, $one);
