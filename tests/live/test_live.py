@@ -5,15 +5,11 @@ Maven, Go, redis-server or the network is missing.
     python -m pytest tests/live
 """
 
-import hashlib
-import json
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-import daemons
 import own_redis
 import pytest
 from bloomfilter import BloomFilter
@@ -29,7 +25,6 @@ TEXTS = [
     "\U0001f600 smile",
     *(f"https://www.example.org/item/{i}" for i in range(3000)),
 ]
-KEY, M = "app:f:theirs", 20480  # go-zero's bitmap
 NUMBERS = [0, -1, 1, 2**31 - 1, -(2**31), *range(5000, 8000)]
 CASES = [
     ("bytes", "guava", TEXTS, 3100, 0.01),
@@ -111,9 +106,9 @@ def test_gozero(gozero):
 class GoZero:
     """core/bloom on a key in Redis, in a process of its own that lives as long as the test."""
 
-    def __init__(self, program, port):
+    def __init__(self, program, port, key, bits):
         self.process = subprocess.Popen(
-            [program, f"127.0.0.1:{port}", KEY, str(M)],
+            [program, f"127.0.0.1:{port}", key, str(bits)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -136,156 +131,72 @@ class GoZero:
         assert set(answers) <= {"true <nil>", "false <nil>"}, answers
         return answers.count("true <nil>")
 
-    def stop(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.process.stdin.close()
         self.process.wait(30)
 
 
-# ---- its bitmap cared for by the library, from the command line and from the daemon ----
-class Library:
-    """A filter of this process."""
-
-    def __init__(self, redis_port, folder):
-        self.url = f"redis://127.0.0.1:{redis_port}/0?key={KEY}&timeout=60"
-
-    def adopt(self):
-        self.bf = BloomFilter.open(self.url, scheme="gozero", m=M, adopt=True)
-
-    def has(self, keys):
-        return sum(self.bf.contains_many(keys))
-
-    def add(self, keys):
-        self.bf.update(keys)
-
-    def clear(self):
-        self.bf.clear()
-
-    def expire(self, seconds):
-        self.bf.expire(seconds or None)
-
-    def delete(self):
-        self.bf.delete()
-
-    def stop(self):
-        self.bf.close()
-
-
-class Command:
-    """bloomfilter, as an operator runs it."""
-
-    def __init__(self, redis_port, folder):
-        self.url = f"redis://127.0.0.1:{redis_port}/0?key={KEY}&timeout=60"
-
-    def _run(self, verb, *words, keys=()):
-        done = subprocess.run(
-            [sys.executable, "-m", "bloomfilter", verb, self.url, *map(str, words)],
-            input="".join(f"{key}\n" for key in keys),
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode in (0, 1) if verb == "check" else done.returncode == 0, done.stderr
-        return done.stdout
-
-    def adopt(self):
-        self._run("adopt", "--scheme", "gozero", "-m", M)
-
-    def has(self, keys):
-        return json.loads(self._run("check", "--json", keys=keys))["present"]
-
-    def add(self, keys):
-        self._run("add", keys=keys)
-
-    def clear(self):
-        self._run("clear")
-
-    def expire(self, seconds):
-        self._run("expire", seconds)
-
-    def delete(self):
-        self._run("delete", "--yes")
-
-    def stop(self):
-        pass
-
-
-class Daemon:
-    """bloomfilterd, through HTTP."""
-
-    def __init__(self, redis_port, folder):
-        storage = f"redis://127.0.0.1:{redis_port}/0?key=app&timeout=60"
-        words = ["--storage", storage, "-n", "1000", "-p", "0.01"]
-        self.daemon = daemons.Daemon(folder, *words, binary=daemons.PLAIN)
-        self.stop = self.daemon.stop
-
-    def _ask(self, method, rest, keys=()):
-        body = "".join(f"{key}\n" for key in keys).encode()
-        reply = self.daemon.ask(method, f"/f/theirs{rest}", body)
-        assert reply.status in (200, 201), (method, rest, reply)
-        return reply.body
-
-    def adopt(self):
-        self._ask("PUT", f"?scheme=gozero&m={M}&adopt=1")
-
-    def has(self, keys):
-        return self._ask("POST", "/contain", keys).count(b"1")
-
-    def add(self, keys):
-        self._ask("POST", "/add", keys)
-
-    def clear(self):
-        self._ask("POST", "/clear")
-
-    def expire(self, seconds):
-        self._ask("POST", f"/expire?seconds={seconds}")
-
-    def delete(self):
-        self._ask("DELETE", "")
-
-
-@pytest.mark.parametrize("carer", [Library, Command, Daemon])
-def test_gozero_goes_on_while_it_is_cared_for(gozero, carer, redis_port, tmp_path):
-    first, more, ours, never = (
-        [hashlib.md5(f"{name} {i}".encode()).hexdigest() for i in range(30)]
-        for name in ("first", "more", "ours", "never")
+@pytest.mark.parametrize("bits", [20480, 2**32])
+def test_gozero_goes_on_with_a_key_that_is_adopted(gozero, redis_port, bits):
+    url = f"redis://127.0.0.1:{redis_port}/0?key=theirs&timeout=60"
+    spec = {"scheme": "gozero", "m": bits, "adopt": True}
+    first, more, ours, again = (
+        [f"{name}-{i}" for i in range(50)] for name in ("first", "more", "ours", "again")
     )
-    theirs = GoZero(gozero / "filter", redis_port)
-    care = carer(redis_port, tmp_path)
 
-    def both_have(*lists):
-        keys = sum(lists, [])
-        return (theirs.has(keys), care.has(keys)) == (len(keys), len(keys))
+    def both_have(keys, *handles):
+        return theirs.has(keys) == len(keys) and all(
+            h.contains_many(keys) == b"\1" * len(keys) for h in handles
+        )
 
-    def neither_has(*lists):
-        keys = sum(lists, [])
-        return (theirs.has(keys), care.has(keys)) == (0, 0)
-
-    def time_to_live():
-        return [int(redis_command(redis_port, f"TTL {KEY}{end}")[1:]) for end in ("", ":meta")]
-
-    theirs.add(first)
-    care.adopt()
-    theirs.add(more)
-    care.add(ours)
-    assert both_have(first, more, ours) and neither_has(never)
-    care.clear()
-    assert neither_has(first, more, ours)
-    theirs.add(first)
-    care.add(ours)
-    assert both_have(first, ours) and neither_has(more)
-    care.expire(1000)
-    assert min(time_to_live()) > 900
-    theirs.add(more)
-    assert both_have(first, more, ours) and min(time_to_live()) > 900
-    care.expire(0)
-    assert time_to_live() == [-1, -1] and both_have(first, more, ours)
-    care.delete()
-    assert redis_command(redis_port, f"EXISTS {KEY} {KEY}:meta") == b":0\r\n"
-    assert theirs.has(first + more + ours) == 0
-    theirs.add(more)  # its bitmap, begun again
-    care.adopt()
-    assert both_have(more) and neither_has(first, ours)
-    care.stop()
-    theirs.stop()
+    with GoZero(gozero / "filter", redis_port, "theirs", bits) as theirs:
+        theirs.add(first)
+        bf = BloomFilter.open(url, **spec)
+        cached = BloomFilter.open(url, cache=True, cache_max_age=1e-6)
+        theirs.add(more)
+        bf.update(ours)
+        assert both_have(first + more + ours, bf, cached) and theirs.has(again) == 0
+        if bits < 2**20:  # cleared at 50 %
+            fill = 0
+            while bf.fill_ratio <= 0.5:
+                theirs.add([f"fill-{fill}-{i}" for i in range(100)])
+                fill += 1
+            assert bf.saturated
+        bf.clear()
+        assert theirs.has(first + more + ours) == 0
+        assert not any(bf.contains_many(first + more)) and not any(cached.contains_many(first))
+        theirs.add(first)
+        assert both_have(first, bf, cached) and theirs.has(more) == 0
+        near = BloomFilter(scheme="gozero", m=bits)
+        near.update(more)
+        bf |= near
+        assert both_have(first + more, bf, cached)
+        bf.rebuild(ours)
+        theirs.add(again)
+        assert both_have(ours + again, bf, cached) and theirs.has(first + more) == 0
+        bf.expire(1000)
+        theirs.add(first)
+        assert int(redis_command(redis_port, "TTL theirs")[1:]) > 900 and both_have(
+            first + ours, cached
+        )
+        bf.delete()
+        assert redis_command(redis_port, "DBSIZE") == b":0\r\n" and theirs.has(first) == 0
+        theirs.add(more)  # their filter, begun again
+        with pytest.raises(Exception, match="is lost"):
+            cached.add("x")
+        with BloomFilter.open(url, **spec) as bf:
+            assert both_have(more, bf) and theirs.has(first + ours) == 0
+            bf.expire(0.05)
+            while redis_command(redis_port, "EXISTS theirs") != b":0\r\n":
+                pass
+            theirs.add(again)
+            assert theirs.has(more) == 0
+            with pytest.raises(Exception, match="is lost"):
+                bf.contains_many(again)
+            assert theirs.has(again) == len(again)
 
 
 @pytest.fixture(scope="session")
