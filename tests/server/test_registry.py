@@ -4,12 +4,12 @@ the way."""
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
 
 import pytest
+import servers
 from bloomfilter import BloomFilter, Error
 from daemons import (
     PATIENCE,
@@ -472,40 +472,18 @@ def test_redis_hangs(start, redis, threads):
     assert waiting[4].reply().status == 404
 
 
-class DeafToNew:
-    """Stands before a Redis.  While `deaf` is set it accepts connections and answers nothing on
-    them; those it had before go on."""
+class DeafToNew(servers.Proxy):
+    """Before a Redis.  While `deaf` is set it accepts connections and answers nothing on them; those
+    it had before go on."""
 
     def __init__(self, port):
-        self.to, self.deaf, self.kept = port, False, []
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.deaf, self.kept = False, []
+        super().__init__(port)
 
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self.listener.accept()
-                self.kept.append(client)
-                if self.deaf:
-                    continue
-                server = socket.create_connection(("127.0.0.1", self.to))
-                for pair in ((client, server), (server, client)):
-                    threading.Thread(target=self.pump, args=pair, daemon=True).start()
-
-    @staticmethod
-    def pump(source, sink):
-        with contextlib.suppress(OSError):
-            while data := source.recv(1 << 16):
-                sink.sendall(data)
-        for end in (source, sink):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-    def close(self):
-        self.listener.close()
-        for client in self.kept:
-            client.close()
+    def serve(self, client):
+        self.kept.append(client)
+        if not self.deaf:
+            super().serve(client)
 
 
 @needs_redis
@@ -546,7 +524,7 @@ def test_only_new_connections_hang(start, redis, probed):
         assert daemon.get("/f/newer/contain=1").status == 503
         assert daemon.get("/f/x/contain=k").body == b"true"
     finally:
-        before.close()
+        before.stop()
 
 
 AN_HOUR_LATER = """
