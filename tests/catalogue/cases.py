@@ -57,6 +57,8 @@ def case(what, says=(), args=None, no=None, value=None, want=None, **more):
     row["says"] = (
         [says] if isinstance(says, str) else says if isinstance(says, dict) else list(says)
     )
+    if any("o" in value for value in row["args"].values()):  # C has no client of its own
+        no = {"c": NO_TYPE} | (no or {})
     if no:
         row["not"] = no
     if value is not None:

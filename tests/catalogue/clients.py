@@ -7,7 +7,7 @@ none or fails.
     it
     pipelining  in a pipeline                     object      no client at all
 
-side.c and side.php have the same ones."""
+side.php has the same ones; C has no client of its own."""
 
 
 def refusing(redis):

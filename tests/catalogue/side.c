@@ -2,21 +2,17 @@
  * side.php speaks the same.
  *
  *   request  op TAB name=VALUE TAB ...    VALUE: i123 an integer, f0.5 a number, b6162 bytes or
- *             text in hex, p6162 a path, t1 true; oNAME PORT a client (clients.py)
+ *             text in hex, p6162 a path, t1 true
  *   answer   outcome TAB text in hex        outcome: ok, or the code of bf_error; "setup" where an
  *             earlier step failed
  *
  * For what each op does see README.md.  Names with a. and b. before them are of the two filters of
  * a set operation. */
 #define _POSIX_C_SOURCE 200809L
-#include <arpa/inet.h>
 #include <bloomfilter_host.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum { FIELDS = 24 };
 typedef struct {
@@ -81,53 +77,6 @@ static const field *given(const char *prefix, const char *name)
     return NULL;
 }
 
-/* ---- clients: a connection for each trip ---- */
-static bool turned; /* the client "turns" fails from now on */
-
-static int client_failed(bf_reply_sink *sink, int sys_errno, const char *why)
-{
-    bf_reply_fault(sink, sys_errno, why, strlen(why));
-    return BF_CLIENT_UNSENT;
-}
-
-static int exchange(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    const field *f = ctx;
-    int port = 0, fd;
-    char name[20], data[1 << 16];
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int64_t commands = 0, done = 0;
-    (void)report;
-    sscanf(f->value, "%19s %d", name, &port);
-    if (!strcmp(name, "raises") || (!strcmp(name, "turns") && turned))
-        return client_failed(sink, 0, "no way");
-    to.sin_port = htons((uint16_t)port);
-    if ((fd = socket(AF_INET, SOCK_STREAM, 0)) < 0) return client_failed(sink, errno, "socket");
-    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0) {
-        close(fd);
-        return client_failed(sink, errno, "connect");
-    }
-    for (size_t i = 0; i < nparts; i++) {
-        commands += (int64_t)parts[i].commands;
-        if (write(fd, parts[i].bytes, parts[i].len) != (ssize_t)parts[i].len) exit(2);
-    }
-    while (done >= 0 && done < commands) {
-        ssize_t n = read(fd, data, sizeof data);
-        if (n <= 0) exit(2);
-        done = bf_reply_feed(sink, data, (size_t)n);
-    }
-    close(fd);
-    return BF_CLIENT_ANSWERED;
-}
-
-static void use_client(bf_spec *s, const field *f)
-{
-    static bf_redis_client client;
-    client = (bf_redis_client){ .exchange = exchange, .name = "the client", .ctx = (void *)f };
-    s->redis_client = &client;
-}
-
 static bf_spec spec_of(const char *prefix)
 {
     bf_spec s = { 0 };
@@ -144,10 +93,7 @@ static bf_spec spec_of(const char *prefix)
     if ((f = given(prefix, "cache_max_age"))) s.cache_max_age = strtod(f->value, NULL);
     if ((f = given(prefix, "shards"))) s.shards = (unsigned)strtoull(f->value, NULL, 10);
     if ((f = given(prefix, "scheme"))) s.scheme = f->value;
-    if ((f = given(prefix, "storage")) && f->value[-1] == 'o')
-        use_client(&s, f);
-    else if (f)
-        s.storage = f->value;
+    if ((f = given(prefix, "storage"))) s.storage = f->value;
     if ((f = given(prefix, "key"))) s.key = f->value;
     if ((f = given(prefix, "secret"))) {
         s.secret = f->value;
@@ -157,21 +103,21 @@ static bf_spec spec_of(const char *prefix)
 }
 
 /* ---- what a filter is ---- */
-static void describe(bf_filter *f)
+static void describe(uint64_t m, uint64_t n, unsigned k, const char *scheme)
 {
-    bf_info i;
     char text[160];
-    bf_get_info(f, &i);
-    snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)i.m, (unsigned long long)i.n,
-        i.k, i.scheme);
+    snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)m, (unsigned long long)n, k,
+        scheme);
     answer("ok", text);
 }
 
 static void opened(bf_filter *f, const bf_error *e)
 {
-    if (f)
-        describe(f);
-    else
+    bf_info i;
+    if (f) {
+        bf_get_info(f, &i);
+        describe(i.m, i.n, i.k, i.scheme);
+    } else
         failed(e, "");
     bf_close(f);
 }
@@ -318,14 +264,10 @@ static void plan(void)
 {
     bf_error e;
     bf_spec s = spec_of("");
-    char text[160];
-    if (bf_plan(&s, &e) < 0) {
+    if (bf_plan(&s, &e) < 0)
         failed(&e, "");
-        return;
-    }
-    snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)s.m, (unsigned long long)s.n,
-        s.k, s.scheme);
-    answer("ok", text);
+    else
+        describe(s.m, s.n, s.k, s.scheme);
 }
 
 static void from_bytes(void)
@@ -341,54 +283,60 @@ static void from_bytes(void)
     free(bytes);
 }
 
+/* All at once: added, added again, there, in a batch with another one, its positions. */
+static void one_key(bf_filter *f, const bf_key *keys)
+{
+    char text[2000];
+    uint64_t pos[BF_K_MAX];
+    const int new = bf_add(f, keys->ptr, keys->len, NULL);
+    const int again = bf_add(f, keys->ptr, keys->len, NULL);
+    const int there = bf_test(f, keys->ptr, keys->len, NULL);
+    const int64_t k = bf_hashcode(f, keys->ptr, keys->len, pos, BF_K_MAX, NULL);
+    const int many = (int)bf_add_many(f, keys, 2, NULL, NULL);
+    size_t n = (size_t)snprintf(text, sizeof text, "%d %d %d %d", new, again, there, many);
+    for (int64_t i = 0; i < k && n < sizeof text - 30; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, " %llu", (unsigned long long)pos[i]);
+    answer("ok", text);
+}
+
 static void keys(bf_filter *f, const char *op)
 {
-    bf_error e;
+    static const struct {
+        const char *op;
+        int (*one)(bf_filter *, const void *, size_t, bf_error *);
+        int64_t (*many)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
+    } ops[] = { { "add", bf_add, NULL }, { "addto", bf_add, NULL }, { "test", bf_test, NULL },
+        { "remove", bf_remove, NULL }, { "count", bf_count_of, NULL },
+        { "batch", NULL, bf_add_many }, { "testbatch", NULL, bf_test_many },
+        { "removebatch", NULL, bf_remove_many } };
+    enum { OPS = sizeof ops / sizeof *ops };
     const field *arg = given("", "arg");
-    static const char good[] = "good";
-    bf_key many[] = { { good, 4 }, { arg ? arg->value : good, arg ? arg->len : 4 },
+    const bf_key many[] = { { "good", 4 }, { arg ? arg->value : "good", arg ? arg->len : 4 },
         { "after", 5 } };
+    char text[40] = "";
     uint64_t pos[BF_K_MAX];
-    char text[2000] = "";
+    bf_error e;
     int64_t rc;
-    const bf_key *one = many + 1;
-    if (!strcmp(op, "add") || !strcmp(op, "addto"))
-        rc = bf_add(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "test"))
-        rc = bf_test(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "batch"))
-        rc = bf_add_many(f, many, 3, NULL, &e);
-    else if (!strcmp(op, "testbatch"))
-        rc = bf_test_many(f, many, 3, NULL, &e);
-    else if (!strcmp(op, "remove"))
-        rc = bf_remove(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "count"))
-        rc = bf_count_of(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "removebatch"))
-        rc = bf_remove_many(f, many, 3, NULL, &e);
-    else if (!strcmp(op, "hashcode"))
-        rc = bf_hashcode(f, one->ptr, one->len, pos, BF_K_MAX, &e);
-    else { /* key: everything at once */
-        int new = bf_add(f, one->ptr, one->len, &e), again = bf_add(f, one->ptr, one->len, &e),
-            there = bf_test(f, one->ptr, one->len, &e);
-        int64_t k = bf_hashcode(f, one->ptr, one->len, pos, BF_K_MAX, &e),
-                many_new = bf_add_many(f, many + 1, 2, NULL, &e);
-        size_t n =
-            (size_t)snprintf(text, sizeof text, "%d %d %d %d", new, again, there, (int)many_new);
-        for (int64_t i = 0; i < k && n < sizeof text - 30; i++)
-            n += (size_t)snprintf(text + n, sizeof text - n, " %llu", (unsigned long long)pos[i]);
-        answer("ok", text);
+    size_t i = 0;
+    while (i < OPS && strcmp(op, ops[i].op)) i++;
+    if (!strcmp(op, "key")) {
+        one_key(f, many + 1);
         return;
     }
-    if (rc < 0 && !strcmp(op, "batch"))
-        snprintf(text, sizeof text, "; before %d after %d", bf_test(f, good, 4, NULL),
+    if (i == OPS)
+        rc = bf_hashcode(f, many[1].ptr, many[1].len, pos, BF_K_MAX, &e);
+    else
+        rc = ops[i].one ? ops[i].one(f, many[1].ptr, many[1].len, &e)
+                        : ops[i].many(f, many, 3, NULL, &e);
+    if (rc >= 0 && i < OPS)
+        snprintf(text, sizeof text, "%lld", (long long)rc);
+    else if (rc < 0 && !strcmp(op, "batch"))
+        snprintf(text, sizeof text, "; before %d after %d", bf_test(f, "good", 4, NULL),
             bf_test(f, "after", 5, NULL));
     if (rc < 0)
         failed(&e, text);
-    else {
-        snprintf(text, sizeof text, "%lld", (long long)rc);
-        answer("ok", !strcmp(op, "hashcode") ? "" : text);
-    }
+    else
+        answer("ok", text);
 }
 
 static void sets(bf_filter *a, const char *op)
@@ -416,9 +364,7 @@ static void with_filter(const char *op)
     bool two = !strcmp(op, "union") || !strcmp(op, "intersect") || !strcmp(op, "equal");
     bf_spec s = spec_of(two ? "a." : "");
     s.must_exist = !strcmp(op, "addto");
-    turned = false;
     bf_filter *f = bf_open(&s, &e);
-    turned = true;
     if (!f)
         answer("setup", e.msg);
     else if (two)
@@ -436,7 +382,6 @@ static void serve(const char *op)
 {
     bf_error e;
     bf_spec s = spec_of("");
-    turned = false;
     if (!strcmp(op, "plan"))
         plan();
     else if (!strcmp(op, "new"))
