@@ -19,9 +19,8 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "helpers")]
 import fake_redis  # noqa: E402
 import places  # noqa: E402
 import three_sides  # noqa: E402
-import web  # noqa: E402
 import servers  # noqa: E402
-from daemons import Daemon  # noqa: E402
+from daemons import Daemon, flood  # noqa: E402
 from sides import is_class  # noqa: E402
 
 CASES = [json.loads(line) for line in (HERE / "cases.jsonl").read_text().splitlines()]
@@ -172,13 +171,10 @@ def test_there_are_enough_cases():
 
 
 # ---- HTTP ----
-PLAIN, ASKED = b"GET %s HTTP/1.1\r\n\r\n", (b"/stats", b"/f")
-
-
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory):
     daemon = Daemon(tmp_path_factory.mktemp("daemon"), "-n", 1000, "-p", 0.01)
-    yield daemon.port
+    yield daemon
     daemon.stop()
 
 
@@ -189,15 +185,15 @@ def test_http(cases, daemon):
     for case in cases:
         raw, bytes_ = case["raw"], "garbage" in case["id"] or "framing" in case["id"]
         code = "latin-1" if bytes_ or raw.isascii() else "utf-8"
-        status, text = web.ask(daemon, raw.encode(code))
-        right = re.findall(r"HTTP/1\.1 (\d+)", text) == [case["want"]] == [str(status)]
+        text = flood(daemon, raw.encode(code)).decode("latin-1")
+        daemon.clients.pop().close()
+        right = re.findall(r"HTTP/1\.1 (\d+)", text) == [case["want"]]
         right = right and all(part in text for part in case["says"])
-        if status == 400:
+        if case["want"] == "400":
             right = right and text.endswith("\r\n\r\nError Command") and "\r\nX-New" not in text
-        right = right and (status == 200 or re.search(r"\r\nX-Error: [^\x00-\x1f]+\r\n", text))
-        stats, filters = (
-            web.ask(daemon, PLAIN % path)[1].split("\r\n\r\n", 1)[1] for path in ASKED
-        )
-        if not right or json.loads(stats)["adds"] or [*json.loads(filters)] != ["default"]:
-            wrong[case["id"]] = status, text, stats, filters
+        if case["want"] != "200":
+            right = right and re.search(r"\r\nX-Error: [^\x00-\x1f]+\r\n", text)
+        adds, filters = daemon.stats()["adds"], [*json.loads(daemon.get("/f").body)]
+        if not right or adds or filters != ["default"]:
+            wrong[case["id"]] = text, adds, filters
     assert wrong == {}
