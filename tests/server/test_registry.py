@@ -4,6 +4,7 @@ the way."""
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -489,7 +490,8 @@ class DeafToNew(servers.Proxy):
     def stop(self):
         super().stop()
         for client in self.kept:
-            client.close()
+            with contextlib.suppress(OSError):  # it has ended
+                client.shutdown(socket.SHUT_RDWR)
 
 
 @needs_redis
