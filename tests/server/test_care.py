@@ -376,19 +376,3 @@ def test_the_log_has_no_password(start, redis):
     redis_py.Redis(port=port).config_set("requirepass", "s3same")
     daemon = start("-n", 100, "-p", 0.01, "--storage", url)
     assert "s3same" not in daemon.said() and f"127.0.0.1:{port}" in daemon.said()
-
-
-def test_upload_of_a_keyed_filter(start, tmp_path, home):
-    secret = b"0123456789abcdef"
-    (tmp_path / "secret").write_bytes(secret)
-    args = ["--secret-file", tmp_path / "secret", *["--exclusive"] * (home[0] == "file")]
-    daemon = start("-n", 1000, "-p", 0.01, *home[1], *args)
-    keyed = BloomFilter(n=100, p=0.01, secret=secret)
-    keyed.add("k")
-    assert daemon.post("/f/x", keyed.to_bytes()).status == 201
-    assert daemon.get("/f/x").body == keyed.to_bytes()
-    assert daemon.get("/f/x/contain=k").body == b"true"
-    assert daemon.get("/f/x/add=new").headers["x-new"] == "1"
-    other = BloomFilter(n=100, p=0.01, secret=b"fedcba9876543210").to_bytes()
-    assert daemon.post("/f/y", other).status == 409
-    assert daemon.post("/f/z", BloomFilter(n=100, p=0.01).to_bytes()).status == 409

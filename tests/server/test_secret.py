@@ -64,16 +64,22 @@ def test_stored_filters_ask_for_their_secret(start, tmp_path, secret_file):
     assert "is not keyed, but a secret was given" in told
 
 
-def test_merge_wants_the_same_secret(start, secret_file):
+def test_merge_and_upload_want_the_same_secret(start, secret_file):
     client = start("-n", 1000, "-p", 0.01, "--secret-file", secret_file).client()
     for secret, status in ((SECRET, 200), (OTHER, 409), (None, 409)):
         other = BloomFilter(n=1000, p=0.01, secret=secret)
         other.add(f"of {secret}")
         got = client.ask("POST", "/f/default/merge", other.to_bytes())
         assert got.status == status, got
+        uploaded = client.ask("POST", f"/f/of-{status}", other.to_bytes()).status
+        assert uploaded == (201 if status == 200 else 409)
         assert client.get(f"/contain=of {secret}".replace(" ", "%20")).body == (
             b"true" if status == 200 else b"false"
         )
+    with BloomFilter(n=1000, p=0.01, secret=SECRET) as other:
+        other.add(f"of {SECRET}")
+        assert client.get("/f/of-200").body == other.to_bytes()
+    assert client.get("/f/of-200/add=new").headers["x-new"] == "1"
 
 
 def test_a_scheme_that_cannot_be_keyed(start, secret_file):
