@@ -70,13 +70,12 @@ static bf_filter *made(unsigned i)
 /* Takes f over. */
 static void is_whole(bf_filter *f, unsigned i)
 {
-    bf_info info;
     CHECK(f != NULL);
     if (!f) {
         fprintf(stderr, "%s: %s\n", stored[i].name, e.msg);
         return;
     }
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     CHECK_EQ(keys_in(f, 0, stored[i].keys), stored[i].keys);
     CHECK(keys_in(f, 1000000, 10000) < 700); /* and not everything */
     CHECK_EQ(info.part_count, stored[i].parts);
@@ -133,9 +132,8 @@ static int store_all(void)
 {
     for (unsigned i = 0; i < STORED; i++) {
         bf_filter *f = made(i);
-        bf_info info;
         if (!f || bf_save(f, path_of(i), &e) < 0) return fprintf(stderr, "%s\n", e.msg), 1;
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         printf("%s: %u parts, %llu bytes\n", stored[i].name, info.part_count,
             (unsigned long long)info.image_bytes);
         bf_close(f);
@@ -145,9 +143,7 @@ static int store_all(void)
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(
-        folder, sizeof folder, "%.*s../data", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
+    of_tests(folder, sizeof folder, "data");
     if (argc == 3 && !strcmp(argv[1], "write")) {
         snprintf(folder, sizeof folder, "%s", argv[2]);
         checks_ended = true;

@@ -3,23 +3,18 @@
  * or closed, no key is lost, and every error has one sentence.  About core/home/descriptor.c. */
 #define _GNU_SOURCE
 #include "every_call.h"
+#include "file_kinds.h"
 #include "numbers.h"
-#include "one_folder.h"
 
 enum { KEYS = 500, FIRST = 3, LAST = 40, LOG = 100000 };
 static char log_path[64], twin_path[64];
-static const bf_spec kinds[] = { { .n = 2000, .p = 0.01 }, { .m = 30000, .n = 2000 },
-    { .n = 2000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
-    { .n = 1000, .p = 0.01, .window = 1e9 }, { .n = 2000, .p = 0.01, .scheme = "guava" } };
-enum { KINDS = COUNT(kinds) };
 static const char said[] = "the program closed its file descriptor: open the filter again";
 
 static bf_filter *open_one(size_t kind, bool exclusive, const char *at)
 {
-    bf_spec s = kinds[kind];
+    bf_spec s = spec_of(kind, exclusive);
     s.storage = at;
-    s.exclusive = exclusive;
-    return must(bf_open(&s, &e), __LINE__);
+    return MADE(&s);
 }
 
 /* ---- what the numbers lead to by then ---- */
@@ -85,7 +80,7 @@ static void check_log(void)
 static void one_case(size_t kind, bool exclusive, size_t reuse)
 {
     struct stat before, after;
-    bf_filter *f = open_one(kind, exclusive, path);
+    bf_filter *f = sure(kind, exclusive);
     fill_log();
     e = (bf_error){ 0 };
     add_numbers(f, 0, KEYS);
@@ -111,7 +106,7 @@ static void one_case(size_t kind, bool exclusive, size_t reuse)
         CHECK(bf_sync(twin, &e) == 0);
         bf_close(twin);
     }
-    f = open_one(kind, false, path);
+    f = sure(kind, false);
     CHECK_EQ(found(f, 0, KEYS), KEYS);
     bf_close(f);
     if (reuse)
@@ -135,7 +130,7 @@ TEST(other_files_are_left_alone)
 TEST(in_the_middle_of_a_rebuild)
 {
     for (size_t i = 0; i < REUSES; i++) {
-        bf_filter *f = open_one(0, false, path);
+        bf_filter *f = sure(0, false);
         fill_log();
         add_numbers(f, 0, KEYS);
         bf_filter *fresh = must(bf_rebuild_begin(f, &e), __LINE__);
@@ -149,7 +144,7 @@ TEST(in_the_middle_of_a_rebuild)
         check_log();
         bf_close(twin);
         for (int fd = FIRST; i && fd <= LAST; fd++) CHECK(close(fd) == 0 || twin);
-        f = open_one(0, false, path);
+        f = sure(0, false);
         CHECK_EQ(found(f, 0, KEYS), KEYS);
         bf_close(f);
         unlink(path);

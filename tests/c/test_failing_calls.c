@@ -9,8 +9,7 @@
 /* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock */
 #include "../../core/bloomfilter.h"
 #include "failing_calls.h"
-#include "folder.h"
-#include "must.h"
+#include "one_folder.h"
 #include "optional.h"
 
 enum { KEYS = 300, MOST = 2000 };
@@ -186,14 +185,6 @@ static void foreign_bytes(void)
 }
 
 /* ---- what must hold afterwards ---- */
-static int entries(const char *name) /* no file in part stays behind */
-{
-    int n = 0;
-    DIR *d = opendir(name);
-    while (d && readdir(d)) n++;
-    if (d) closedir(d);
-    return n;
-}
 /* What is in the storage is a whole filter, with all keys in it if it said so. */
 static void is_whole(const char *storage)
 {
@@ -210,7 +201,7 @@ static void each_call(void (*scenario)(void), const char *storage, bool fresh, i
     if (storage) unlink(storage);
     do {
         if (fresh && storage) unlink(storage);
-        const int files = entries("/proc/self/fd"), before = failed_here;
+        const int open_before = files_in("/proc/self/fd"), before = failed_here;
         calls = held = 0;
         fail_at = ++n;
         what_happens = how;
@@ -219,8 +210,8 @@ static void each_call(void (*scenario)(void), const char *storage, bool fresh, i
         scenario();
         armed = false;
         CHECK_EQ(held, 0);
-        CHECK_EQ(entries("/proc/self/fd"), files);
-        CHECK_EQ(entries(folder) - (access(path, F_OK) == 0) - (access(other, F_OK) == 0), 2);
+        CHECK_EQ(files_in("/proc/self/fd"), open_before);
+        CHECK_EQ(files(), (access(path, F_OK) == 0) + (access(other, F_OK) == 0));
         CHECK(how == FAILS || (acknowledged && !cut_went_wrong));
         if (storage) is_whole(storage);
         if (failed_here > before)

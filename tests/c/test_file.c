@@ -1,6 +1,6 @@
-/* test_file.c - mapped files: several handles and processes on one file, every wrong file, kill
- * -9, racing creators, a full disk.  BF_KILLS sets the number of kill -9 rounds (30);
- * BF_SMALL_DISK names a small file system to fill.  About core/home/file.c. */
+/* test_file.c - mapped files: several handles on one file, readers, a file that is overwritten, a
+ * full disk.  Wrong files: test_image.c; kill -9: test_killed.c.  BF_SMALL_DISK names a small file
+ * system to fill.  About core/home/file.c. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter_host.h"
 #include "numbers.h"
@@ -9,7 +9,7 @@
 #include "optional.h"
 #include "native.h"
 
-#define OPEN(...) must(bf_open(&(bf_spec){ .storage = path, __VA_ARGS__ }, &e), __LINE__)
+#define MAPPED(...) OPEN(.storage = path, __VA_ARGS__)
 static int add(bf_filter *f, const char *who, unsigned i)
 {
     char t[48];
@@ -21,13 +21,6 @@ static int has(bf_filter *f, const char *who, unsigned i)
     return bf_test(f, t, (size_t)sprintf(t, "%s-%u", who, i), &e);
 }
 
-static size_t get_bytes(uint8_t *b, size_t cap)
-{
-    int fd = open(path, O_RDONLY);
-    ssize_t n = read(fd, b, cap);
-    close(fd);
-    return n < 0 ? 0 : (size_t)n;
-}
 static const char *refused(bf_spec s, int code)
 {
     memset(&e, 0, sizeof e);
@@ -44,8 +37,8 @@ static const char *refused(bf_spec s, int code)
 TEST(handles_share_every_bit)
 {
     for (size_t s = 0; native_scheme(s); s++) {
-        bf_filter *a = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)),
-                  *b = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)), *c = OPEN(0);
+        bf_filter *a = MAPPED(.m = 100000, .k = 7, .scheme = native_scheme(s)),
+                  *b = MAPPED(.m = 100000, .k = 7, .scheme = native_scheme(s)), *c = MAPPED(0);
         for (unsigned i = 0; i < 500; i++) {
             add(a, "a", i);
             add(b, "b", i);
@@ -59,7 +52,7 @@ TEST(handles_share_every_bit)
         CHECK(bf_equal(copy, c, &e) == 1 && bf_equal(loaded, copy, &e) == 1);
         CHECK_EQ(bf_sync(a, &e), 0);
         CLOSE(a, b, c);
-        a = OPEN(0);
+        a = MAPPED(0);
         CHECK_EQ(bf_equal(a, copy, &e), 1);
         CHECK_EQ(bf_clear(a, &e), 0);
         CHECK_EQ(bf_unite(a, copy, &e), 0);
@@ -69,50 +62,13 @@ TEST(handles_share_every_bit)
     }
 }
 
-TEST(wrong_files)
+TEST(nothing_is_there)
 {
-    static uint8_t good[8192], bad[9000];
-    bf_filter *f = OPEN(.m = 1000, .k = 3);
-    add(f, "x", 1);
-    bf_close(f);
-    size_t len = get_bytes(good, sizeof good);
-    CHECK_EQ(len, 4096 + 128);
-    for (size_t i = 0; i < 4096; i++) /* also after adds: the whole header is checked */
-        for (int bit = 0; bit < 8; bit += 7) {
-            memcpy(bad, good, len);
-            bad[i] ^= (uint8_t)(1 << bit);
-            put_file(path, bad, len);
-            refused((bf_spec){ 0 }, BF_EFORMAT);
-            refused((bf_spec){ .m = 1000, .k = 3 }, BF_EFORMAT);
-            static uint8_t now[9000];
-            CHECK(get_bytes(now, sizeof now) == len && !memcmp(now, bad, len));
-        }
-    gone();
     refused((bf_spec){ 0 }, BF_ENOENT);
     CHECK_EQ(e.sys_errno, ENOENT);
     refused((bf_spec){ .m = 10, .k = 1, .must_exist = true }, BF_ENOENT);
     CHECK_HAS(refused((bf_spec){ .storage = "/nonexistent/a", .m = 10, .k = 1 }, BF_EIO),
         "/nonexistent/a");
-}
-
-TEST(damaged_bits_of_a_saved_file)
-{
-    static uint8_t b[8192];
-    bf_filter *f = must(bf_open(&(bf_spec){ .m = 1000, .k = 3 }, &e), __LINE__);
-    add(f, "x", 1);
-    CHECK_EQ(bf_save(f, path, &e), 0);
-    size_t len = get_bytes(b, sizeof b);
-    b[4096 + 77] ^= 1;
-    put_file(path, b, len);
-    CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "bits' checksum");
-    CHECK_EQ(bf_save(f, path, &e), 0);
-    bf_filter *g = OPEN(0); /* a saved file is a mapped file's image */
-    CHECK(has(g, "x", 1) == 1 && add(g, "x", 2) == BF_ADDED);
-    bf_close(g);
-    g = OPEN(0);
-    CHECK_EQ(has(g, "x", 2), 1);
-    CLOSE(g, f);
-    gone();
 }
 
 /* Of every kind: it follows who writes, and refuses all that would change it. */
@@ -126,9 +82,9 @@ TEST(read_only)
             bf_spec spec = kinds[i], reads = { .counting = spec.counting };
             spec.storage = reads.storage = path;
             reads.read_only = !rights;
-            bf_filter *f = must(bf_open(&spec, &e), __LINE__);
+            bf_filter *f = MADE(&spec);
             if (rights) CHECK_EQ(chmod(path, 0444), 0); /* then it is not asked for */
-            bf_filter *r = must(bf_open(&reads, &e), __LINE__), *copy;
+            bf_filter *r = MADE(&reads), *copy;
             for (unsigned j = 0; j < 1000; j++) add(f, "x", j);
             for (unsigned j = 0; j < 1000; j++) CHECK_EQ(has(r, "x", j), 1);
             CHECK_REFUSED(add(r, "x", 2), BF_ENOTSUP, "nothing can be added or changed");
@@ -153,9 +109,9 @@ TEST(overwritten_in_place)
     uint64_t len;
     bf_error why;
     bf_key one = { "a", 1 };
-    bf_filter *other = must(bf_open(&(bf_spec){ .m = 1000, .k = 8 }, &e), __LINE__);
+    bf_filter *other = OPEN(.m = 1000, .k = 8);
     uint8_t *image = paged_bytes(other, &len);
-    bf_filter *f = OPEN(.m = 1000, .k = 4);
+    bf_filter *f = MAPPED(.m = 1000, .k = 4);
     add(f, "x", 1);
     int fd = open(path, O_WRONLY);
     CHECK(pwrite(fd, image, len, 0) == (ssize_t)len);
@@ -165,7 +121,7 @@ TEST(overwritten_in_place)
     CHECK_HAS(why.msg, "was overwritten while it was open");
     CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);
     bf_close(f);
-    f = OPEN(.m = 1000, .k = 8); /* nothing was written to it meanwhile */
+    f = MAPPED(.m = 1000, .k = 8); /* nothing was written to it meanwhile */
     free(image);
     CLOSE(f, other);
     close(fd);
@@ -185,12 +141,12 @@ TEST(a_full_disk)
         "No space left on device");
     CHECK_EQ(e.sys_errno, ENOSPC);
     CHECK_EQ(files_in(disk), 0);
-    bf_filter *big = must(bf_open(&(bf_spec){ .m = UINT64_C(1) << 28, .k = 1 }, &e), __LINE__);
+    bf_filter *big = OPEN(.m = UINT64_C(1) << 28, .k = 1);
     CHECK_EQ(bf_save(big, there, &e), BF_EIO);
     CHECK_EQ(e.sys_errno, ENOSPC);
     CHECK_EQ(files_in(disk), 0);
     const bf_spec grows = { .n = 1000, .p = 0.01, .grow = 2, .storage = there };
-    bf_filter *f = must(bf_open(&grows, &e), __LINE__), *g;
+    bf_filter *f = MADE(&grows), *g;
     unsigned i = 0;
     while (add(f, "k", i) >= 0 && i < 2000000) i++;
     CHECK(e.code == BF_EIO && strstr(e.msg, "cannot allocate space to grow in"));

@@ -29,10 +29,8 @@ static void (*after_stat)(void); /* what another thread does then, once */
 REPLACED(int, fstat, (int fd, struct stat *st))
 {
     if (stats_left > 0 && --stats_left == 0) return fault(EIO);
-    void (*then)(void) = after_stat;
     const int rc = __real_fstat(fd, st);
-    after_stat = NULL;
-    if (then) then();
+    act_once(&after_stat);
     return rc;
 }
 /* What the C library makes of it where the file system cannot reserve is nothing for a file in use.
@@ -101,7 +99,6 @@ static const bf_spec *again(const bf_spec *s, bool read)
     return s->counting ? read ? &only_count : &counted : read ? &only_read : &there;
 }
 
-#define OPEN(spec) must(bf_open(spec, &e), __LINE__)
 static uint64_t room(void)
 {
     struct stat st;
@@ -126,7 +123,7 @@ static void with_holes(const bf_spec *s, const char *to)
 {
     static const uint8_t zeros[4096];
     static uint8_t page[4096];
-    bf_filter *f = OPEN(s);
+    bf_filter *f = MADE(s);
     add_some(f);
     bf_close(f);
     int in = open(path, O_RDONLY), out = open(other, O_RDWR | O_CREAT | O_EXCL, 0644);
@@ -139,143 +136,126 @@ static void with_holes(const bf_spec *s, const char *to)
 }
 
 /* ---- holes ---- */
-TEST(holes_are_filled)
+/* A test of a file of each kind that has holes. */
+#define WITH_HOLES(name)                                                                           \
+    static void name##_in(int i);                                                                  \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        for (int i = 0; i < KINDS; i++) {                                                          \
+            with_holes(&kinds[i], path);                                                           \
+            name##_in(i);                                                                          \
+            unlink(path);                                                                          \
+            as_ever();                                                                             \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_in(int i)
+static void opens(int i, bool read)
 {
-    for (int i = 0; i < KINDS; i++) {
-        with_holes(&kinds[i], path);
-        const uint64_t bytes = size(), before = room();
-        bf_filter *f = OPEN(again(&kinds[i], true)); /* reading needs no room */
-        has_some(f);
-        bf_close(f);
-        CHECK(room() == before && reserves == 0);
-        f = OPEN(again(&kinds[i], false));
-        has_some(f);
-        CHECK(room() >= bytes && size() == bytes && reserves > 0);
-        add_some(f);
-        bf_close(f);
-        reserves = 0;
-        f = OPEN(again(&kinds[i], false)); /* a whole file is not touched */
-        has_some(f);
-        CHECK_EQ(reserves, 0);
-        CHECK_EQ(emulations, kinds[i].window != 0 ? 5 : 1); /* of the creation */
-        bf_close(f);
-        unlink(path);
-        as_ever();
-    }
+    bf_filter *f = MADE(again(&kinds[i], read));
+    has_some(f);
+    bf_close(f);
+}
+
+WITH_HOLES(holes_are_filled)
+{
+    const uint64_t bytes = size(), before = room();
+    opens(i, true); /* reading needs no room */
+    CHECK(room() == before && reserves == 0);
+    bf_filter *f = MADE(again(&kinds[i], false));
+    has_some(f);
+    CHECK(room() >= bytes && size() == bytes && reserves > 0);
+    add_some(f);
+    bf_close(f);
+    reserves = 0;
+    opens(i, false); /* a whole file is not touched */
+    CHECK_EQ(reserves, 0);
+    CHECK_EQ(emulations, kinds[i].window != 0 ? 5 : 1); /* of the creation */
 }
 
 static void refused(const bf_spec *s, int why)
 {
     const uint64_t before = room();
-    e = (bf_error){ 0 };
-    CHECK(!bf_open(s, &e));
-    CHECK(e.code == BF_EIO && e.sys_errno == why);
-    CHECK_HAS(e.msg, "cannot allocate the holes of");
+    CHECK_NO_FILTER(bf_open(s, &e), BF_EIO, "cannot allocate the holes of");
+    CHECK_EQ(e.sys_errno, why);
     CHECK_HAS(e.msg, path);
     CHECK_EQ(room(), before);
 }
 
-TEST(no_room_for_holes)
+WITH_HOLES(no_room_for_holes)
 {
     static const int reasons[] = { ENOSPC, EDQUOT, EIO };
-    for (int i = 0; i < KINDS; i++) {
-        with_holes(&kinds[i], path);
-        for (int j = 0; j < 3; j++) {
-            reserve_errno = reasons[j];
-            reserve_times = 1;
-            refused(again(&kinds[i], false), reasons[j]);
-        }
-        as_ever();
-        says_full = true; /* not even tried: a disk is not filled for nothing */
-        refused(again(&kinds[i], false), ENOSPC);
-        CHECK_EQ(reserves, 0);
-        bf_filter *f = OPEN(again(&kinds[i], true));
-        has_some(f);
-        bf_close(f);
-        as_ever();
-        f = OPEN(again(&kinds[i], false));
-        has_some(f);
-        bf_close(f);
-        unlink(path);
-        as_ever();
+    for (int j = 0; j < 3; j++) {
+        reserve_errno = reasons[j];
+        reserve_times = 1;
+        refused(again(&kinds[i], false), reasons[j]);
     }
+    as_ever();
+    says_full = true; /* not even tried: a disk is not filled for nothing */
+    refused(again(&kinds[i], false), ENOSPC);
+    CHECK_EQ(reserves, 0);
+    opens(i, true);
+    as_ever();
+    opens(i, false);
 }
 
 /* A tmpfs needs room for what is read as well. */
-TEST(holes_that_are_only_read)
+WITH_HOLES(holes_that_are_only_read)
 {
-    for (int i = 0; i < KINDS; i++) {
-        with_holes(&kinds[i], path);
-        for (int way = 0; way < 4; way++) { /* a disk; a tmpfs; with an old kernel; with no room */
-            says_tmpfs = way > 0;
-            populate_errno = way == 2 ? EINVAL : way == 3 ? EFAULT : 0;
-            if (way == 3) {
-                refused(again(&kinds[i], true), ENOSPC);
-                continue;
-            }
-            bf_filter *f = OPEN(again(&kinds[i], true));
-            has_some(f);
-            bf_close(f);
-            CHECK_EQ(populates, way * maps_made[i]);
+    for (int way = 0; way < 4; way++) { /* a disk; a tmpfs; with an old kernel; with no room */
+        says_tmpfs = way > 0;
+        populate_errno = way == 2 ? EINVAL : way == 3 ? EFAULT : 0;
+        if (way == 3) {
+            refused(again(&kinds[i], true), ENOSPC);
+            continue;
         }
-        CHECK_EQ(populates, 2 * maps_made[i] + 1);
-        says_full = true;
-        refused(again(&kinds[i], true), ENOSPC);
-        CHECK_EQ(populates, 2 * maps_made[i] + 1);
-        as_ever();
-        unlink(path);
+        opens(i, true);
+        CHECK_EQ(populates, way * maps_made[i]);
     }
+    CHECK_EQ(populates, 2 * maps_made[i] + 1);
+    says_full = true;
+    refused(again(&kinds[i], true), ENOSPC);
+    CHECK_EQ(populates, 2 * maps_made[i] + 1);
 }
 
 /* Whichever look at the file fails: an error and no map. */
-TEST(stats_that_fail)
+WITH_HOLES(stats_that_fail)
 {
-    for (int i = 0; i < KINDS; i++) {
-        with_holes(&kinds[i], path);
-        no_statx = true;
-        bool opened = false;
-        int n = 0;
-        while (!opened && n < 100) {
-            stats_left = ++n;
-            e = (bf_error){ 0 };
-            bf_filter *f = bf_open(again(&kinds[i], false), &e);
-            CHECK(f || (e.code == BF_EIO && e.sys_errno == EIO));
-            opened = f != NULL;
-            bf_close(f);
-        }
-        stats_left = -1;
-        CHECK(opened && n > 4);
-        as_ever();
-        unlink(path);
+    no_statx = true;
+    bool opened = false;
+    int n = 0;
+    while (!opened && n < 100) {
+        stats_left = ++n;
+        e = (bf_error){ 0 };
+        bf_filter *f = bf_open(again(&kinds[i], false), &e);
+        CHECK(f || (e.code == BF_EIO && e.sys_errno == EIO));
+        opened = f != NULL;
+        bf_close(f);
     }
+    stats_left = -1;
+    CHECK(opened && n > 4);
 }
 
 /* Then there has to be as much room as is lacking.  What does not say how large it is, is believed.
  */
-TEST(nothing_can_be_reserved)
+WITH_HOLES(nothing_can_be_reserved)
 {
     static const int reasons[] = { EOPNOTSUPP, ENOSYS, EINVAL };
-    for (int i = 0; i < KINDS; i++)
-        for (int j = 0; j < 3; j++) {
-            with_holes(&kinds[i], path);
-            const uint64_t before = room();
-            emulations = 0;
-            reserve_errno = reasons[j];
-            reserve_times = INT_MAX;
-            says_full = true;
-            refused(again(&kinds[i], false), ENOSPC);
-            for (int way = 0; way < 3; way++) {
-                says_full = way == 1;
-                says_nothing = way == 1;
-                statvfs_errno = way == 2 ? ENOSYS : 0;
-                bf_filter *f = OPEN(again(&kinds[i], false));
-                has_some(f);
-                CHECK(room() == before && emulations == 0);
-                bf_close(f);
-            }
-            unlink(path);
-            as_ever();
+    for (int j = 0; j < 3; j++) {
+        const uint64_t before = room();
+        emulations = 0;
+        reserve_errno = reasons[j];
+        reserve_times = INT_MAX;
+        says_full = true;
+        refused(again(&kinds[i], false), ENOSPC);
+        for (int way = 0; way < 3; way++) {
+            says_full = way == 1;
+            says_nothing = way == 1;
+            statvfs_errno = way == 2 ? ENOSYS : 0;
+            opens(i, false);
+            CHECK(room() == before && emulations == 0);
         }
+        as_ever();
+    }
 }
 
 TEST(signals_while_holes_are_filled)
@@ -283,7 +263,7 @@ TEST(signals_while_holes_are_filled)
     with_holes(&kinds[0], path);
     reserve_errno = EINTR;
     reserve_times = 20;
-    bf_filter *f = OPEN(&there);
+    bf_filter *f = MADE(&there);
     CHECK(room() >= size());
     has_some(f);
     as_ever();
@@ -292,7 +272,7 @@ TEST(signals_while_holes_are_filled)
     CHECK_EQ(interrupts, 0);
     bf_close(f);
     unlink(path);
-    f = OPEN(&kinds[2]);
+    f = MADE(&kinds[2]);
     interrupts = 5;
     for (int i = 0; i < 600000; i++)
         if (bf_add(f, &i, sizeof i, &e) < 0) {
@@ -321,7 +301,7 @@ TEST(openers_at_once)
                 _exit(f ? 0 : 1);
             }
         for (int status; wait(&status) > 0;) CHECK_EQ(status, 0);
-        bf_filter *f = OPEN(again(&kinds[r % KINDS], true));
+        bf_filter *f = MADE(again(&kinds[r % KINDS], true));
         int lost = 0;
         for (int p = 0; p < WHO; p++)
             for (int i = 0; i < KEYS; i++) {
@@ -460,11 +440,10 @@ static bool applies(int kind, size_t call, const char *says)
 /* In a child: SIGBUS is to be one failure, and not the end. */
 static void damaged_at(int kind, size_t d, size_t c)
 {
-    int status = 0;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        bf_filter *f = OPEN(&damaged[kind]);
+    const int before = failed_here;
+    IN_A_CHILD
+    {
+        bf_filter *f = MADE(&damaged[kind]);
         for (int i = 0; i < 500; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
         bf_filter *o = must(bf_copy(f, &e), __LINE__);
         damages[d].run();
@@ -473,10 +452,8 @@ static void damaged_at(int kind, size_t d, size_t c)
             CHECK(
                 !bf_is_current(f, NULL, &e) && !bf_is_current(f, again(&damaged[kind], false), &e));
         CLOSE(f, o);
-        _exit(failed_here != 0);
     }
-    CHECK(waitpid(child, &status, 0) == child);
-    if (status) FAILED("kind %d, damage %zu, %s: status %d\n", kind, d, every_call[c].name, status);
+    if (failed_here > before) FAILED("kind %d, damage %zu, %s\n", kind, d, every_call[c].name);
     unlink(path);
 }
 TEST(every_call_on_a_damaged_file)
@@ -490,7 +467,7 @@ TEST(every_call_on_a_damaged_file)
 /* It is found again as it was, and opened by nobody meanwhile. */
 TEST(what_is_mended_goes_on)
 {
-    bf_filter *f = OPEN(&damaged[2]);
+    bf_filter *f = MADE(&damaged[2]);
     add_some(f);
     write_parts(-1);
     bf_state st;
@@ -518,7 +495,7 @@ TEST(cut_short_while_it_is_read)
             s.grow = kind == 2 ? 2 : 0;
             s.window = kind == 3 ? 1e6 : 0;
             s.clock = kind == 3 ? fourth_epoch : NULL;
-            bf_filter *f = OPEN(&s);
+            bf_filter *f = MADE(&s);
             add_some(f);
             bf_filter *o = must(bf_copy(f, &e), __LINE__);
             after_stat = cut_late;
@@ -541,7 +518,7 @@ TEST(cut_short_while_it_is_read)
 TEST(cut_short_while_it_is_opened)
 {
     for (int i = 0; i < KINDS; i++) {
-        bf_close(OPEN(&kinds[i]));
+        bf_close(MADE(&kinds[i]));
         cut_now = true;
         CHECK_NO_FILTER(
             bf_open(again(&kinds[i], false), &e), BF_EFORMAT, "was truncated while it was opened");
@@ -554,7 +531,7 @@ TEST(cut_short_while_it_is_opened)
  * keys that were never added. */
 TEST(growth_of_what_was_cut_short)
 {
-    bf_filter *f = OPEN(&growing);
+    bf_filter *f = MADE(&growing);
     for (int i = 0; i < 100; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
     const uint64_t was = size();
     CHECK(was % 4096 > 64 &&
@@ -569,14 +546,14 @@ TEST(growth_of_what_was_cut_short)
 }
 
 /* ---- is it still the file of that name? ---- */
-static void make_again(const bf_spec *s) { bf_close(OPEN(s)); }
+static void make_again(const bf_spec *s) { bf_close(MADE(s)); }
 TEST(another_file_under_the_name)
 {
     for (int way = 0; way < 2; way++)
         for (int i = 0; i < KINDS; i++) {
             no_statx = way == 1;
             const bf_spec *s = again(&kinds[i], false);
-            bf_filter *f = OPEN(&kinds[i]), *image = bf_copy(f, &e);
+            bf_filter *f = MADE(&kinds[i]), *image = bf_copy(f, &e);
             CHECK_EQ(bf_is_current(f, s, &e), 1);
             CHECK_EQ(bf_is_current(f, &kinds[i], &e), 1);
             add_some(f);
@@ -592,7 +569,7 @@ TEST(another_file_under_the_name)
                 CHECK_EQ(bf_is_current(f, s, &e), 0);
             }
             bf_close(f);
-            f = OPEN(s);
+            f = MADE(s);
             CHECK_EQ(bf_save(image, other, &e), 0); /* by mv */
             CHECK(bf_is_current(f, s, &e) == 1 && rename(other, path) == 0 &&
                   bf_is_current(f, s, &e) == 0);
@@ -606,7 +583,7 @@ TEST(another_file_under_the_name)
 TEST(a_number_that_was_used_before)
 {
     for (int i = 0; i < KINDS; i++) {
-        bf_filter *f = OPEN(&kinds[i]);
+        bf_filter *f = MADE(&kinds[i]);
         born_later = true; /* the same device and number, another file */
         CHECK_EQ(bf_is_current(f, again(&kinds[i], false), &e), 0);
         as_ever();
@@ -618,7 +595,7 @@ TEST(a_number_that_was_used_before)
 
 TEST(it_grows_and_is_the_same)
 {
-    bf_filter *f = OPEN(&growing), *g = OPEN(&there);
+    bf_filter *f = MADE(&growing), *g = MADE(&there);
     for (int i = 0; i < 5000; i++) CHECK(bf_add(g, &i, sizeof i, &e) >= 0);
     CHECK_EQ(bf_is_current(f, &there, &e), 1); /* it has not followed yet */
     CHECK_EQ(bf_is_current(g, &there, &e), 1);
@@ -637,7 +614,7 @@ static void grow(void)
 
 TEST(it_grows_while_somebody_stats_it)
 {
-    const uint64_t before = (grower = OPEN(&growing), size());
+    const uint64_t before = (grower = MADE(&growing), size());
     after_stat = grow;
     CHECK_EQ(bf_test_many(grower, NULL, 0, NULL, &e), 0);
     CHECK(size() > before);

@@ -1,6 +1,5 @@
 /* test_file_durable.c - mapped files keep what was acknowledged: the mark that a saved file is
- * written in place is on disk before a bit is, a part that is gone is an error, and room is taken
- * for parts alone.  About core/home/file.c, core/home/file_parts.c. */
+ * written in place is on disk before a bit is.  About core/home/file.c, core/home/file_parts.c. */
 /* wraps: msync pread */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
@@ -16,7 +15,7 @@ enum { KINDS = COUNT(kinds), KEYS = 5000 };
 
 static bf_filter *open_it(const char *storage, bool counting)
 {
-    return must(bf_open(&(bf_spec){ .storage = storage, .counting = counting }, &e), __LINE__);
+    return OPEN(.storage = storage, .counting = counting);
 }
 static size_t get_file(uint8_t *b)
 {
@@ -28,7 +27,7 @@ static size_t get_file(uint8_t *b)
 }
 static bf_filter *in_memory(const bf_spec *s)
 {
-    bf_filter *f = must(bf_open(s, &e), __LINE__);
+    bf_filter *f = MADE(s);
     add_numbers(f, 0, s->grow != 0 ? KEYS : 100);
     return f;
 }
@@ -90,11 +89,10 @@ TEST(the_mark_is_on_disk_before_any_bit)
 {
     for (size_t k = 0; k < KINDS; k++)
         for (size_t w = 0; w < COUNT(writes); w++) {
-            bf_info info;
             save_it(&kinds[k]);
             get_file(saved);
             bf_filter *f = open_it(path, kinds[k].counting);
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             marks = syncs = 0;
             watched = true;
             CHECK(writes[w](f) >= 0);
@@ -223,36 +221,6 @@ TEST(loaded_while_others_begin_to_write)
                 CHECK_EQ(found(f, 0, 100), 100);
             CLOSE(f, writer);
             writer = NULL;
-            unlink(path);
-        }
-}
-
-/* ---- parts ---- */
-static long long room(void)
-{
-    struct stat st;
-    CHECK(stat(path, &st) == 0);
-    return (long long)st.st_blocks * 512;
-}
-
-TEST(no_room_for_what_is_no_part)
-{
-    for (size_t k = 2; k < KINDS; k++)
-        for (int read = 0; read < 2; read++) {
-            bf_spec s = kinds[k];
-            s.storage = path;
-            bf_filter *f = must(bf_open(&s, &e), __LINE__);
-            add_numbers(f, 0, 200);
-            bf_close(f);
-            CHECK(truncate(path, 64 << 20) == 0);
-            f = bf_open(&(bf_spec){ .storage = path, .read_only = read }, &e);
-            CHECK_EQ(f != NULL, s.grow != 0); /* somebody was about to append */
-            if (!f)
-                CHECK_HAS(e.msg, "is too long");
-            else
-                CHECK_EQ(found(f, 0, 200), 200);
-            CHECK(room() < 1 << 20);
-            bf_close(f);
             unlink(path);
         }
 }

@@ -18,13 +18,11 @@ static int stats_left = -1; /* until one fails */
 HOOKED(
     int, fstat, (int fd, struct stat *st), (fd, st), stats_left > 0 && --stats_left == 0 ? EIO : 0)
 
-static void (*after_stat)(const char *);
+static void (*after_stat)(void);
 REPLACED(int, lstat, (const char *name, struct stat *st))
 {
-    void (*now)(const char *) = after_stat;
     const int rc = __real_lstat(name, st), why = errno;
-    after_stat = NULL;
-    if (now) now(name);
+    act_once(&after_stat);
     errno = why;
     return rc;
 }
@@ -38,10 +36,7 @@ REPLACED(int, open, (const char *path, int flags, ...))
     va_end(ap);
     if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) return fault(no_tmpfile);
     const int fd = __real_open(path, flags, mode);
-    void (*now)(void) = after_open;
-    if (!now || (flags & (O_RDWR | O_CREAT)) != O_RDWR) return fd;
-    after_open = NULL;
-    now();
+    if ((flags & (O_RDWR | O_CREAT)) == O_RDWR) act_once(&after_open);
     return fd;
 }
 HOOKED(int, linkat, (int d, const char *a, int e_, const char *b, int f), (d, a, e_, b, f),
@@ -49,9 +44,7 @@ HOOKED(int, linkat, (int d, const char *a, int e_, const char *b, int f), (d, a,
 REPLACED(int, rename, (const char *a, const char *b))
 {
     struct timespec t;
-    void (*now)(void) = at_rename;
-    at_rename = NULL;
-    if (now) now();
+    act_once(&at_rename);
     clock_gettime(CLOCK_MONOTONIC, &t);
     if (late) usleep((useconds_t)(t.tv_nsec / 7 % 500));
     return __real_rename(a, b);
@@ -72,8 +65,7 @@ long __wrap_syscall(long number, ...)
 }
 REPLACED(int, flock, (int fd, int how))
 {
-    void (*now)(void) = how & LOCK_EX ? at_lock : NULL;
-    if (now) now();
+    if (how & LOCK_EX && at_lock) at_lock();
     return no_lock && how & LOCK_EX ? fault(no_lock) : __real_flock(fd, how);
 }
 HOOKED(int, fchown, (int fd, uid_t u, gid_t g), (fd, u, g), no_owner)
@@ -88,9 +80,7 @@ REPLACED(int, fcntl, (int fd, int what, ...))
     va_start(ap, what);
     void *const argument = va_arg(ap, void *);
     va_end(ap);
-    void (*now)(void) = at_dup;
-    at_dup = NULL;
-    if (now) now(); /* the bytes are written, the name is not given yet */
+    act_once(&at_dup); /* the bytes are written, the name is not given yet */
     return no_dup ? fault(no_dup) : __real_fcntl(fd, what, argument);
 }
 
@@ -115,8 +105,6 @@ static const bf_spec memory = { .m = 1000, .k = 3 },
                      sized = { .m = 1 << 16, .k = 4, .storage = path },
                      grows = { .n = 20, .p = 0.01, .grow = 2, .storage = path };
 
-#define OPEN(spec) must(bf_open(spec, &e), __LINE__)
-
 static mode_t mode_of(const char *name)
 {
     struct stat st;
@@ -129,20 +117,6 @@ static void put(const char *name, mode_t mode)
     close(fd);
 }
 
-static void a_filter_can_be_made(void)
-{
-    bf_filter *f = bf_open(&sized, &e), *g = NULL;
-    CHECK(f != NULL);
-    if (!f) {
-        fprintf(stderr, "     %s\n", e.msg);
-        return;
-    }
-    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-    CHECK((g = bf_open(&sized, &e)) && bf_test(g, "a", 1, &e) == 1);
-    CHECK_EQ(files(), 1);
-    CLOSE(f, g);
-    gone();
-}
 static void none_can_be_made(int why)
 {
     e = (bf_error){ 0 };
@@ -166,7 +140,7 @@ TEST(every_way_to_a_name)
                 no_proc_link = i < LACKS ? lacks[i] : ENOENT;
                 no_link = j < LACKS ? lacks[j] : 0;
                 no_noreplace = k < LACKS ? lacks[k] : 0;
-                a_filter_can_be_made();
+                can_be_made(&sized);
             }
     as_ever();
     no_proc_link = EIO; /* no reason to try another way */
@@ -186,7 +160,7 @@ TEST(every_way_to_a_name)
 static void other_makes_it(void)
 {
     as_ever();
-    bf_filter *f = OPEN(&sized);
+    bf_filter *f = MADE(&sized);
     CHECK_EQ(bf_add(f, "his", 3, &e), BF_ADDED);
     bf_close(f);
 }
@@ -202,7 +176,7 @@ TEST(another_is_faster)
     neither_links_nor_noreplace();
     locks = 0;
     at_lock = other_makes_it_at_the_second_lock;
-    bf_filter *f = OPEN(&sized);
+    bf_filter *f = MADE(&sized);
     CHECK_EQ(locks, 2);
     CHECK_EQ(bf_test(f, "his", 3, &e), 1);
     CHECK_EQ(files(), 1);
@@ -279,18 +253,31 @@ TEST(killed_creators_block_nobody)
         waitpid(pid, NULL, 0);
         /* what it was at, and the next one takes that away */
         CHECK(files() <= (r % 2 ? 2 : 1));
-        if (access(path, F_OK) == 0) bf_close(OPEN(&only_read));
+        if (access(path, F_OK) == 0) bf_close(MADE(&only_read));
         unlink(path);
-        a_filter_can_be_made();
+        can_be_made(&sized);
         as_ever();
     }
 }
 
 /* ---- saving ---- */
+/* A test with a filter to save, whose file goes at its end. */
+static bf_filter *saved;
+#define SAVES(name)                                                                                \
+    static void name##_by(bf_filter *f);                                                           \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        saved = MADE(&memory);                                                                     \
+        name##_by(saved);                                                                          \
+        as_ever();                                                                                 \
+        bf_close(saved);                                                                           \
+        gone();                                                                                    \
+    }                                                                                              \
+    static void name##_by(bf_filter *f)
+
 static void die(void) { _exit(0); }
-TEST(killed_savers_leave_nothing_that_grows)
+SAVES(killed_savers_leave_nothing_that_grows)
 {
-    bf_filter *f = OPEN(&memory);
     CHECK_EQ(bf_save(f, path, &e), 0);
     for (int i = 0; i < 20; i++) {
         pid_t pid = fork();
@@ -301,25 +288,19 @@ TEST(killed_savers_leave_nothing_that_grows)
         }
         waitpid(pid, NULL, 0);
         CHECK_EQ(files(), 2);
-        bf_close(OPEN(&only_read));
+        bf_close(MADE(&only_read));
     }
     CHECK_EQ(bf_save(f, path, &e), 0);
-    bf_close(f);
-    gone();
 }
 
-static bf_filter *saved;
 static bool inner;
 static void another_saves(void) { inner = bf_save(saved, path, &e) == 0; }
 /* One who saves never takes what another is about to give a name. */
-TEST(two_save_at_once)
+SAVES(two_save_at_once)
 {
-    saved = OPEN(&memory);
     at_dup = another_saves;
     CHECK_EQ(bf_save(saved, path, &e), 0);
     CHECK(inner);
-    bf_close(saved);
-    gone();
 }
 
 /* A file that is opened for writing while another thread saves over it: what is added to it is
@@ -327,12 +308,11 @@ TEST(two_save_at_once)
 static bf_filter *opened;
 static void somebody_opens(void)
 {
-    opened = OPEN(&(bf_spec){ .storage = path });
+    opened = MADE(&(bf_spec){ .storage = path });
     CHECK_EQ(bf_add(opened, "theirs", 6, NULL), BF_ADDED);
 }
-TEST(opened_while_it_is_saved)
+SAVES(opened_while_it_is_saved)
 {
-    bf_filter *f = OPEN(&memory);
     for (int i = 0; i < 2; i++) {
         CHECK_EQ(bf_save(f, path, &e), 0);
         at_dup = somebody_opens;
@@ -340,61 +320,52 @@ TEST(opened_while_it_is_saved)
         CHECK_EQ(files(), 1);
         CHECK_EQ(bf_check_file(opened, &e), 0);
         bf_close(opened);
-        opened = OPEN(&only_read);
+        opened = MADE(&only_read);
         CHECK_EQ(bf_test(opened, "theirs", 6, &e), 1);
         CHECK_EQ(bf_save(f, path, &e), 0); /* a reader loses nothing */
         bf_close(opened);
         unlink(path);
     }
-    bf_close(f);
-    gone();
 }
 static void somebody_saves(void) { CHECK_EQ(bf_save(saved, path, &e), 0); }
 static void somebody_deletes(void) { CHECK_EQ(unlink(path), 0); }
-TEST(saved_while_it_is_opened)
+SAVES(saved_while_it_is_opened)
 {
-    saved = OPEN(&memory);
     CHECK_EQ(bf_add(saved, "saved", 5, &e), BF_ADDED);
-    bf_filter *f = OPEN(&sized);
-    bf_close(f);
+    bf_close(MADE(&sized));
     after_open = somebody_saves;
-    f = OPEN(&(bf_spec){ .storage = path });
+    f = MADE(&(bf_spec){ .storage = path });
     CHECK(bf_test(f, "saved", 5, &e) == 1 && bf_add(f, "new", 3, &e) == BF_ADDED);
     CHECK(bf_check_file(f, &e) == 0 && bf_is_current(f, &(bf_spec){ .storage = path }, &e) == 1);
     bf_close(f);
     after_open = somebody_deletes; /* then it is created */
-    f = OPEN(&sized);
+    f = MADE(&sized);
     CHECK(bf_test(f, "saved", 5, &e) == 0 && bf_add(f, "new", 3, &e) == BF_ADDED);
     CHECK_EQ(bf_check_file(f, &e), 0);
-    CLOSE(f, saved);
-    gone();
+    bf_close(f);
 }
 static void somebody_saves_again(void)
 {
     somebody_saves();
     after_open = somebody_saves_again;
 }
-TEST(saved_all_the_time)
+SAVES(saved_all_the_time)
 {
-    saved = OPEN(&memory);
     CHECK_EQ(bf_save(saved, path, &e), 0);
     after_open = somebody_saves_again;
     CHECK_NO_FILTER(bf_open(&(bf_spec){ .storage = path }, &e), BF_EIO, "cannot open");
     CHECK_EQ(e.sys_errno, ESTALE);
     as_ever();
     CHECK_EQ(bf_save(saved, path, &e), 0); /* nothing stayed open */
-    bf_close(saved);
-    gone();
 }
 
 /* A new name replaces nothing, also where another process creates the file after the look. */
-static void another_creates(const char *name) { put(name, 0640); }
-TEST(a_new_name_replaces_nothing)
+static void another_creates(void) { put(path, 0640); }
+SAVES(a_new_name_replaces_nothing)
 {
     static const struct {
         int no_link, no_noreplace;
     } systems[] = { { 0, 0 }, { EPERM, 0 }, { EPERM, EINVAL } };
-    bf_filter *f = OPEN(&memory);
     for (size_t i = 0; i < COUNT(systems); i++)
         for (int when = 0; when < 3; when++) { /* no file; before the look; after it */
             no_link = systems[i].no_link;
@@ -408,28 +379,22 @@ TEST(a_new_name_replaces_nothing)
             as_ever();
             unlink(path);
         }
-    bf_close(f);
-    gone();
 }
 
 /* A filter of the user's that only looks like a temporary file is not removed. */
-TEST(a_users_file_stays)
+SAVES(a_users_file_stays)
 {
     char name[96];
     snprintf(name, sizeof name, "%s.tmp-0", path);
-    bf_filter *f = OPEN(&memory);
     CHECK_EQ(bf_save(f, name, &e), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 2);
     unlink(name);
-    bf_close(f);
-    gone();
 }
 
 /* Left alone: what is no file, and what somebody writes. */
-TEST(names_of_others)
+SAVES(names_of_others)
 {
-    bf_filter *f = OPEN(&memory);
     CHECK_EQ(mkfifo(temp, 0600), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 2);
@@ -457,9 +422,6 @@ TEST(names_of_others)
     no_dup = EMFILE;
     CHECK_EQ(bf_save(f, path, &e), BF_EIO);
     CHECK_EQ(e.sys_errno, EMFILE);
-    as_ever();
-    bf_close(f);
-    gone();
 }
 /* Sets name to the temporary file that is there. */
 static void find_temp(char name[400])
@@ -478,26 +440,22 @@ static void take_it(void)
     find_temp(name);
     CHECK_EQ(unlink(name), 0);
 }
-TEST(taken_for_abandoned)
+SAVES(taken_for_abandoned)
 {
-    bf_filter *f = OPEN(&memory);
     at_lock = take_it; /* between the making of the name and its lock */
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 1);
-    bf_close(f);
-    gone();
 }
 
 /* Whatever file the dead one wrote for, and whoever removes them: the start of a host, or a later
  * save. */
-TEST(leftovers_are_removed)
+SAVES(leftovers_are_removed)
 {
     static const char *const stays[] = { "b.bloomfilter-tmp-", "b.bloomfilter-tmp-12x",
         "b.bloomfilter-tmp-1.bloom", "b.bloomfilter-tm-12" };
     static const char *const goes[] = { "b.bloomfilter-tmp-0", ".bloomfilter-tmp-00ff",
         "other.bloomfilter-tmp-0123456789abcdef" };
     char name[400];
-    bf_filter *f = OPEN(&memory);
     for (int way = 0; way < 2; way++) {
         for (size_t i = 0; i < COUNT(stays) + COUNT(goes); i++) {
             snprintf(name, sizeof name, "%s/%s", folder,
@@ -521,16 +479,13 @@ TEST(leftovers_are_removed)
     }
     CHECK_EQ(bf_remove_leftovers("/nonexistent", &e), BF_EIO);
     CHECK_HAS(e.msg, "cannot read /nonexistent: No such file or directory");
-    bf_close(f);
-    gone();
 }
 
 TEST(save_keeps_the_mode)
 {
     static const mode_t modes[] = { 0600, 0644, 0640, 0660, 0666, 0400, 0444, 0755 };
-    bf_filter *f[] = { OPEN(&memory),
-        must(bf_open(&(bf_spec){ .n = 20, .p = 0.01, .grow = 2 }, &e), __LINE__),
-        must(bf_open(&(bf_spec){ .m = 1000, .k = 3, .counting = true }, &e), __LINE__) };
+    bf_filter *f[] = { MADE(&memory), OPEN(.n = 20, .p = 0.01, .grow = 2),
+        OPEN(.m = 1000, .k = 3, .counting = true) };
     for (size_t i = 0; i < 3; i++) {
         umask(027);
         CHECK_EQ(bf_save(f[i], path, &e), 0);
@@ -554,9 +509,8 @@ static void stat_temp(void)
     seen = mode_of(name);
 }
 /* Nor is it open to others while it is written. */
-TEST(never_more_open_than_what_it_replaces)
+SAVES(never_more_open_than_what_it_replaces)
 {
-    bf_filter *f = OPEN(&memory);
     put(path, 0600);
     at_lock = stat_temp; /* it has just been made */
     CHECK_EQ(bf_save(f, path, &e), 0);
@@ -566,31 +520,24 @@ TEST(never_more_open_than_what_it_replaces)
     put(path, 0644);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(mode_of(path), 0600);
-    as_ever();
-    bf_close(f);
-    gone();
 }
 
-TEST(a_link_is_replaced_and_keeps_the_rights_behind_it)
+SAVES(a_link_is_replaced_and_keeps_the_rights_behind_it)
 {
     struct stat st;
-    bf_filter *f = OPEN(&memory);
     put(other, 0600);
     CHECK_EQ(symlink(other, path), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
     CHECK(stat(other, &st) == 0 && st.st_size == 1); /* that file is as it was */
     unlink(other);
-    bf_close(f);
-    gone();
 }
 
 /* What cannot be looked at is not put in place of anything. */
-TEST(stats_that_fail)
+SAVES(stats_that_fail)
 {
     struct stat st;
     int done = 0;
-    bf_filter *f = OPEN(&memory);
     for (int n = 1; n < 6; n++) {
         put(path, 0600);
         stats_left = n;
@@ -603,18 +550,15 @@ TEST(stats_that_fail)
     }
     stats_left = -1;
     CHECK(done > 0 && done < 5);
-    bf_close(f);
-    gone();
 }
 
-TEST(owner_and_group)
+SAVES(owner_and_group)
 {
     struct stat st;
     if (geteuid() != 0) {
         printf("     only root can give files away\n");
         return;
     }
-    bf_filter *f = OPEN(&memory);
     put(path, 0640);
     CHECK_EQ(chown(path, 12345, 23456), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
@@ -630,24 +574,18 @@ TEST(owner_and_group)
     no_owner = EPERM;
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(mode_of(path), 0644);
-    as_ever();
-    bf_close(f);
-    gone();
 }
 
 /* user::rw- user:12345:r-- group::--- mask::rw- other::---, as the kernel keeps it */
 static const uint8_t list[] = { 2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0,
     0, 4, 0, 0, 0, 255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255,
     255 };
-TEST(access_control_lists)
+SAVES(access_control_lists)
 {
     uint8_t now[256];
-    bf_filter *f = OPEN(&memory);
     put(path, 0600);
     if (setxattr(path, "system.posix_acl_access", list, sizeof list, 0)) {
         printf("     no lists here\n");
-        bf_close(f);
-        gone();
         return;
     }
     CHECK_EQ(mode_of(path), 0660); /* the mask */
@@ -666,27 +604,20 @@ TEST(access_control_lists)
         as_ever();
         CHECK_EQ(mode_of(path), 0600);
     }
-    bf_close(f);
-    gone();
 }
 
 /* The folder gives every new file a list; the file that is replaced had none. */
-TEST(a_folder_with_a_list)
+SAVES(a_folder_with_a_list)
 {
-    bf_filter *f = OPEN(&memory);
     put(path, 0640);
     if (setxattr(folder, "system.posix_acl_default", list, sizeof list, 0)) {
         printf("     no lists here\n");
-        bf_close(f);
-        gone();
         return;
     }
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK(__real_getxattr(path, "system.posix_acl_access", NULL, 0) < 0 && errno == ENODATA);
     CHECK_EQ(mode_of(path), 0640);
     CHECK_EQ(removexattr(folder, "system.posix_acl_default"), 0);
-    bf_close(f);
-    gone();
 }
 
 /* ---- names ---- */
@@ -709,10 +640,9 @@ static void a_cut_name_is_whole_characters(void)
 
 /* 255 bytes: no file system has longer ones, so the temporary name beside it is cut, and not within
  * a character. */
-TEST(the_longest_names)
+SAVES(the_longest_names)
 {
     static const char *const ends[] = { "", "x", "xx", "xxx", "xxxx", "xxxxxxxx" };
-    bf_filter *f = OPEN(&memory);
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
     for (size_t i = 0; i < COUNT(ends); i++)
         for (int made = 0; made < 2; made++) {
@@ -737,7 +667,6 @@ TEST(the_longest_names)
             CHECK_EQ(files(), 1);
             CHECK_EQ(unlink(name), 0);
         }
-    bf_close(f);
 }
 
 TEST(what_looks_like_a_url)
@@ -751,14 +680,14 @@ TEST(what_looks_like_a_url)
         snprintf(where, sizeof where, "%s/%s", folder, name);
         CHECK_EQ(bf_storage_path(storage, &found, &e), 1);
         CHECK(found && !strcmp(found, name));
-        bf_filter *f = OPEN(&((bf_spec){ .m = 1000, .k = 3, .storage = storage }));
+        bf_filter *f = MADE(&((bf_spec){ .m = 1000, .k = 3, .storage = storage }));
         const bf_info info = info_of(f);
         CHECK(!strcmp(info.storage, storage)); /* opens it again */
         CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
         CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = storage }, &e), 1);
         bf_close(f);
         CHECK(mode_of(where) != 07777);
-        f = OPEN(&((bf_spec){ .storage = where, .read_only = true }));
+        f = MADE(&((bf_spec){ .storage = where, .read_only = true }));
         CHECK_EQ(bf_test(f, "a", 1, &e), 1);
         bf_close(f);
         CHECK_EQ(unlink(name), 0);

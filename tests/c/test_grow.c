@@ -1,12 +1,11 @@
 /* test_grow.c - filters that grow: against an exact set, at every moment of growing, in memory and
- * in a mapped file; rates and sizes; bytes and damage; sets.  Several at once:
+ * in a mapped file; rates and sizes; sets.  Bytes and keyed ones: test_image.c; several at once:
  * test_race.c.  Runs with both kernels.  About core/parts/grow.c, core/parts/span.c,
  * core/size/sizing_parts.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "growing_keys.h"
 #include "native.h"
-#include "optional.h"
 
 /* ---- the oracle: keys and nothing else.  "new" may be wrong only as "not new", and no oftener
  * than p. ---- */
@@ -14,7 +13,7 @@ static void grows(bf_spec spec, uint64_t keys, bool file)
 {
     if (file) { spec.storage = path; }
     keys = SHORT(keys, keys / 10);
-    bf_filter *f = must(bf_open(&spec, &e), __LINE__);
+    bf_filter *f = MADE(&spec);
     uint64_t fresh = 0, at = 0;
     unsigned most = 0;
     while (at < keys) { /* singles and batches of every size, and back again */
@@ -48,6 +47,14 @@ static void grows(bf_spec spec, uint64_t keys, bool file)
     CHECK_EQ(bf_equal(again, f, &e), 1);
     CHECK_EQ(many(again, false, 'k', 0, at, NULL), at);
     CHECK_EQ(parts_of(again), most);
+    if (spec.grow == 2 && spec.p == 0.01) { /* and grows on, part for part */
+        bf_filter *copy = must(bf_copy(f, &e), __LINE__);
+        CHECK(many(again, true, 'l', 0, 2 * at, NULL) >= 0 && parts_of(again) > most);
+        CHECK_EQ(bf_equal(again, copy, &e), 0);
+        CHECK(many(copy, true, 'l', 0, 2 * at, NULL) >= 0 && bf_equal(again, copy, &e) == 1);
+        CHECK_EQ(many(again, false, 'k', 0, at, NULL), at);
+        bf_close(copy);
+    }
     CLOSE(again, f);
     if (file) unlink(path);
 }
@@ -77,13 +84,12 @@ TEST(a_thousand_to_ten_million)
     const uint64_t keys = SHORT(getenv("BLOOMFILTER_SANITIZED") ? 1000000 : 10000000, 125000);
     static const double rates[] = { 0.01, 0.001 };
     for (int r = 0; r < 2; r++) {
-        bf_info i;
         bf_spec right = { .n = keys, .p = rates[r] };
         bf_filter *f = OPEN(.n = 1000, .p = rates[r], .grow = 2);
         CHECK(many(f, true, 'k', 0, keys, NULL) > 0);
         CHECK_EQ(many(f, false, 'k', 0, keys, NULL), keys);
         rate_is(f, 1.1 * rates[r], SHORT(1000000, 100000));
-        bf_get_info(f, &i);
+        const bf_info i = info_of(f);
         CHECK_EQ(bf_plan(&right, &e), 0);
         CHECK((double)i.m <= 2.2 * (double)right.m);
         printf("     p=%g: %u parts, m %.3f of a right-sized one's\n", rates[r], i.part_count,
@@ -96,11 +102,10 @@ TEST(parts_follow_each_other)
 {
     bf_filter *f = OPEN(.n = 1000, .p = 0.01, .grow = 2);
     many(f, true, 'k', 0, 300000, NULL);
-    bf_info i;
     bf_part_info p;
     uint64_t bits = 0, keys = 0, pos[64];
     double sum = 0;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.grow == 2 && i.n == 1000 && i.p == 0.01 && i.part_count > 4);
     for (unsigned q = 0; q < i.part_count; q++) {
         CHECK_EQ(bf_get_part(f, q, &p, &e), 0);
@@ -133,42 +138,6 @@ TEST(parts_follow_each_other)
     CHECK_EQ(bf_read_bits(f, i.bitset_bytes - 10, some, 11, &e), BF_EINVAL);
     free(bitset);
     bf_close(f);
-}
-
-/* ---- bytes ---- */
-static uint8_t *bytes_of(bf_filter *f, size_t *len)
-{
-    const bf_info i = info_of(f);
-    uint8_t *b = malloc(*len = i.image_bytes);
-    CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
-    return b;
-}
-
-TEST(round_trips)
-{
-    bf_filter *f = OPEN(.n = 100, .p = 0.01, .grow = 2), *g, *h;
-    size_t len;
-    many(f, true, 'k', 0, 30000, NULL);
-    uint8_t *b = bytes_of(f, &len);
-    CHECK((g = bf_from_bytes(b, len, NULL, &e)) != NULL);
-    CHECK_EQ(bf_equal(f, g, &e), 1);
-    CHECK_EQ(many(g, false, 'k', 0, 30000, NULL), 30000);
-    CHECK(many(g, true, 'l', 0, 60000, NULL) > 59000); /* and grows on */
-    CHECK(parts_of(g) > parts_of(f));
-    CHECK_EQ(bf_equal(f, g, &e), 0);
-    CHECK_EQ(bf_save(f, path, &e), 0);
-    CHECK((h = bf_load(path, &(bf_spec){ .n = 100, .p = 0.01, .grow = 2 }, &e)) != NULL);
-    CHECK_EQ(bf_equal(f, h, &e), 1);
-    bf_close(h);
-    h = OPEN(.storage = path); /* a saved one is a mapped one */
-    CHECK_EQ(bf_equal(f, h, &e), 1);
-    many(h, true, 'l', 0, 60000, NULL);
-    CHECK_EQ(many(h, false, 'k', 0, 30000, NULL) + many(h, false, 'l', 0, 60000, NULL), 90000);
-    CHECK_EQ(bf_equal(g, h, &e), 1); /* as the one in memory, part for part */
-    bf_close(h);
-    free(b);
-    CLOSE(f, g);
-    unlink(path);
 }
 
 /* ---- sets ---- */
@@ -278,40 +247,6 @@ TEST(sets)
     CHECK_EQ(many(a, false, 'a', 0, 5000, NULL), 0);
     CHECK_EQ(many(a, true, 'a', 0, 5000, NULL), 5000);
     CLOSE(a, b, fixed);
-}
-
-/* What a spec may say of a stored one: test_refusals.c. */
-TEST(files_of_other_kinds)
-{
-    const bf_spec grows = { .n = 100, .p = 0.01, .grow = 2, .storage = path },
-                  wrong[] = { { .n = 100, .p = 0.01, .grow = 3, .storage = path },
-                      { .n = 200, .p = 0.01, .grow = 2, .storage = path },
-                      { .n = 100, .p = 0.01, .window = 60, .storage = path } };
-    bf_filter *f = must(bf_open(&grows, &e), __LINE__);
-    for (size_t i = 0; i < COUNT(wrong); i++)
-        CHECK(!bf_open(&wrong[i], &e) && e.code == BF_EMISMATCH);
-    bf_close(must(bf_open(&grows, &e), __LINE__));
-    bf_close(f);
-    unlink(path);
-    bf_close(OPEN(.n = 100, .p = 0.01, .storage = path));
-    CHECK_NO_FILTER(bf_open(&wrong[0], &e), BF_EMISMATCH, "is not a growing filter");
-    unlink(path);
-}
-
-/* Bytes and copies of keyed ones: test_image.c. */
-TEST(keyed)
-{
-    NEEDS_SODIUM;
-    bf_spec spec = { .n = 100, .p = 0.01, .grow = 2, .storage = path };
-    spec.secret = "0123456789abcdef";
-    spec.secret_len = 16;
-    bf_filter *f = must(bf_open(&spec, &e), __LINE__), *g = NULL;
-    many(f, true, 'k', 0, 20000, NULL);
-    CHECK((g = bf_copy(f, &e)) && bf_equal(f, g, &e) == 1 &&
-          many(g, false, 'k', 0, 20000, NULL) == 20000);
-    CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EMISMATCH);
-    CLOSE(f, g);
-    unlink(path);
 }
 
 /* A look at a sample of the parts gives back the lock that it takes. */

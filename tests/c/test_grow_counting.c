@@ -1,7 +1,7 @@
 /* test_grow_counting.c - filters of counters that grow: a multiset in every home that has words,
- * growing all the time; the part of a key stays; counters at 15; plain filters; sizes from
+ * growing all the time; the part of a key stays; plain filters; sizes from
  * m and n, equal parts.  Threads and processes: test_race.c, test_killed.c.  In Redis:
- * test_redis_grow_counting.c.  About core/parts/grow.c, core/parts/span.c,
+ * test_redis_counting.c.  About core/parts/grow.c, core/parts/span.c,
  * core/size/sizing_parts.c. */
 #define _GNU_SOURCE
 #include "growing_keys.h"
@@ -63,19 +63,6 @@ TEST(the_oldest_part_that_has_it)
     bf_close(f);
 }
 
-TEST(counters_stick_at_15)
-{
-    bf_filter *f = COUNTING(.n = 10, .p = 1e-6, .grow = 2);
-    for (int i = 1; i <= 40; i++) {
-        CHECK_EQ(add(f, 'a', 0), i == 1);
-        CHECK_EQ(counted(f, 'a', 0), i < 15 ? i : 15);
-    }
-    many(f, true, 'k', 0, 100, NULL);
-    for (int i = 0; i < 40; i++) CHECK(taken(f, 'a', 0) == 1 && counted(f, 'a', 0) == 15);
-    CHECK(taken(f, 'z', 1) == 0 && counted(f, 'z', 1) == 0);
-    bf_close(f);
-}
-
 /* Room that removals free in the newest part is used again; a cleared filter begins anew. */
 TEST(removed_keys_make_room)
 {
@@ -115,16 +102,16 @@ TEST(m_and_n)
         const bf_spec s = { .m = 10000, .n = 1000, .grow = 2, .counting = counting };
         bf_spec plan = s, on_disk = s, other = s;
         on_disk.storage = other.storage = path;
-        bf_filter *f = must(bf_open(&s, &e), __LINE__);
+        bf_filter *f = MADE(&s);
         const bf_info i = info_of(f);
         CHECK(i.n == 1000 && i.p > 0.008 && i.p < 0.0083 && !strcmp(i.scheme, "classic"));
         CHECK(bf_plan(&plan, &e) == 0 && plan.m == i.m && plan.p == i.p && plan.k == i.k);
         many(f, true, 'k', 0, 30000, NULL);
         rate_is(f, i.p, 100000);
         bf_close(f);
-        f = must(bf_open(&on_disk, &e), __LINE__);
+        f = MADE(&on_disk);
         bf_close(f);
-        f = must(bf_open(&on_disk, &e), __LINE__); /* asked for by m and n again */
+        f = MADE(&on_disk); /* asked for by m and n again */
         bf_close(f);
         other.m = 11000;
         CHECK(!bf_open(&other, &e) && e.code == BF_EMISMATCH);

@@ -31,7 +31,7 @@ static const uint64_t *counted(void *from, uint64_t at, uint64_t n)
 static void saved(void)
 {
     uint64_t len;
-    bf_filter *f = must(bf_open(&(bf_spec){ .m = M, .k = 3, .scheme = "classic" }, &e), __LINE__);
+    bf_filter *f = OPEN(.m = M, .k = 3, .scheme = "classic");
     for (int i = 0; i < 20; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
     uint8_t *b = paged_bytes(f, &len);
     CHECK_EQ(len, sizeof page + sizeof bits);
@@ -254,6 +254,9 @@ static const struct {
     { GROW, FIRST + 12, 4, 1, "bad version or header size" },
     { WINDOW, FIRST + 160, 4, 2, "a part does not belong to it" },
     { WINDOW, FIRST + 40, 8, 0, "n is out of range" },
+    { WINDOW, FIRST + 2080, LIVE, UINT64_C(1) << 45, "later than the newest" },
+    { WINDOW, FIRST + 2080, LIVE, 1, "belongs in another part" },
+    { WINDOW, 2080, LIVE, UINT64_C(1) << 46, "is out of range" },
     { GROW, FIRST + 2088, 1, 1, "a reserved byte is set" },
     /* sizes that no spec makes, and that would make gigabytes of one add */
     { GROWS, 40, 8, 1000000, "is not what n=1000000" },
@@ -309,7 +312,7 @@ static const struct {
 
 static uint8_t *image_of(int kind, uint64_t *len)
 {
-    bf_filter *f = must(bf_open(&made[kind], &e), __LINE__);
+    bf_filter *f = MADE(&made[kind]);
     for (int i = 0; i < 5; i++) CHECK(bf_add(f, &"01234"[i], 1, &e) >= 0);
     uint8_t *b = kind < TEN ? paged_bytes(f, len) : malloc(*len = info_of(f).image_bytes);
     if (kind >= TEN) CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
@@ -408,7 +411,7 @@ TEST(what_no_filter_writes)
     is_refused(mixed, paged_len, SMALL, mixed_says);
     free(paged);
     free(b);
-    f = must(bf_open(&(bf_spec){ .m = 1001, .k = 5, .scheme = "classic" }, &e), __LINE__);
+    f = OPEN(.m = 1001, .k = 5, .scheme = "classic");
     CHECK_EQ(bf_to_bytes(f, mixed, len = info_of(f).image_bytes, &e), 0);
     bf_close(f);
     mixed[len - 1] ^= 1;

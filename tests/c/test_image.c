@@ -48,6 +48,7 @@ static const struct {
     { "forgetting", { .n = 10, .p = 0.01, .window = 60, .parts = 2, .clock = noon }, 88 + 3 * 80 },
     { "keyed and growing", { .n = 10, .p = 0.01, .grow = 2, KEYED }, 88 + 88 },
     { "grown", { .n = 6, .p = 0.05, .grow = 1 }, 0 },
+    { "grown and keyed", { .n = 6, .p = 0.05, .grow = 1, KEYED }, 0 },
     { "grown counters", { .n = 6, .p = 0.05, .grow = 1, .counting = true }, 0 },
 };
 enum { ROWS = COUNT(rows), KEYS = 8, COMPACT = 0, PAGED = 1 };
@@ -69,7 +70,7 @@ static bf_spec to_read(unsigned i)
 /* Keys are digits: schemes of numbers take them. */
 static bf_filter *made(unsigned i)
 {
-    bf_filter *f = must(bf_open(&rows[i].spec, &e), __LINE__);
+    bf_filter *f = MADE(&rows[i].spec);
     for (int j = 0; j < KEYS; j++) CHECK(bf_add(f, &"01234567"[j], 1, &e) >= 0);
     return f;
 }
@@ -247,16 +248,23 @@ static void refused(unsigned i, const uint8_t *b, uint64_t len, const char *what
     FAILED("%s: %s %llu: %s\n", rows[i].name, what, (unsigned long long)at, f ? "accepted" : e.msg);
     bf_close(f);
 }
-/* The same of files, which are read in another way. */
-static void file_refused(unsigned i, const uint8_t *b, uint64_t len, const char *what, uint64_t at)
+/* The same of files, which are read in another way: loaded, and those with pages opened, by what is
+ * there and as a constructor does. */
+static void file_refused(
+    unsigned i, int form, const uint8_t *b, uint64_t len, const char *what, uint64_t at)
 {
-    const bf_spec spec = to_read(i);
+    struct stat st;
     put_file(path, b, len);
-    bf_filter *f = bf_load(path, &spec, &e);
-    if (f || e.code != BF_EFORMAT)
-        FAILED("%s: file %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
-            f ? "accepted" : e.msg);
-    bf_close(f);
+    for (int way = 0; way < (form == PAGED ? 3 : 1); way++) {
+        bf_spec spec = way == 2 ? rows[i].spec : to_read(i);
+        if (way) spec.storage = path;
+        bf_filter *f = way ? bf_open(&spec, &e) : bf_load(path, &spec, &e);
+        if (f || e.code != BF_EFORMAT)
+            FAILED("%s: file %s %llu: %s\n", rows[i].name, what, (unsigned long long)at,
+                f ? "accepted" : e.msg);
+        bf_close(f);
+    }
+    CHECK(stat(path, &st) == 0 && (uint64_t)st.st_size == len); /* as it was */
 }
 
 /* All bits of a compact image, and of the page of one kind of filter; a bit of each byte of pages
@@ -305,29 +313,31 @@ TEST(every_length)
         }
 }
 
+/* Each byte and length of one with a page. */
 TEST(files_with_other_bytes_and_lengths)
 {
-    for (unsigned i = 0; i < ROWS; i++) {
-        if (!can(i)) continue;
-        uint64_t len;
-        bf_filter *f = made(i);
-        uint8_t *b = bytes_of(f, &len), *longer = calloc(2, len);
-        const uint64_t step = rows[i].head ? 29 : len / 8;
-        for (uint64_t at = 0; at < len; at += step) {
-            b[at] ^= 0x10;
-            file_refused(i, b, len, "byte changed at", at);
-            b[at] ^= 0x10;
-            file_refused(i, b, at, "cut to", at);
+    for (unsigned i = 0; i < ROWS; i++)
+        for (int form = COMPACT; form <= PAGED; form++) {
+            if (!can(i) || (form == COMPACT && !rows[i].head)) continue;
+            uint64_t len;
+            bf_filter *f = made(i);
+            uint8_t *b = image_of(f, form, &len), *longer = calloc(2, len);
+            const uint64_t step = form == COMPACT ? 29 : i == ODD ? 1 : len / 8;
+            for (uint64_t at = 0; at < len; at += step) {
+                b[at] ^= 0x10;
+                file_refused(i, form, b, len, "byte changed at", at);
+                b[at] ^= 0x10;
+                file_refused(i, form, b, at, "cut to", at);
+            }
+            memcpy(longer, b, len);
+            for (uint64_t more = 1; more <= len; more += (i == ODD ? 300 : step) + 2)
+                file_refused(i, form, longer, len + more, "longer by", more);
+            memcpy(longer + len, b, len);
+            file_refused(i, form, longer, 2 * len, "twice", len);
+            free(longer);
+            free(b);
+            bf_close(f);
         }
-        memcpy(longer, b, len);
-        for (uint64_t more = 1; more <= len; more += step + 2)
-            file_refused(i, longer, len + more, "longer by", more);
-        memcpy(longer + len, b, len);
-        file_refused(i, longer, 2 * len, "twice", len);
-        free(longer);
-        free(b);
-        bf_close(f);
-    }
     unlink(path);
 }
 
@@ -433,7 +443,7 @@ TEST(the_length_of_a_stream_is_known_from_its_headers)
 TEST(a_shadow_may_follow_the_bits)
 {
     static uint8_t bytes[1 << 20];
-    bf_filter *f = must(bf_open(&(bf_spec){ .m = 100000, .k = 5, .storage = path }, &e), __LINE__);
+    bf_filter *f = OPEN(.m = 100000, .k = 5, .storage = path);
     CHECK(bf_add(f, "4", 1, &e) == 1);
     bf_filter *fresh = bf_rebuild_begin(f, &e);
     FILE *in = fopen(path, "rb");
@@ -468,7 +478,7 @@ TEST(a_header_that_claims_too_much_wants_nothing)
 /* ---- sets ---- */
 static bf_filter *filled(const char *scheme, int from, int n)
 {
-    bf_filter *f = must(bf_open(&(bf_spec){ .m = 20000, .k = 7, .scheme = scheme }, &e), __LINE__);
+    bf_filter *f = OPEN(.m = 20000, .k = 7, .scheme = scheme);
     add_numbers(f, from, n);
     return f;
 }

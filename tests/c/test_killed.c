@@ -57,7 +57,7 @@ TEST(writers_lose_nothing)
                 CHECK(waitpid(pid[w], &status, 0) == pid[w] && WIFSIGNALED(status));
             }
             if (access(path, F_OK) != 0) continue;
-            bf_filter *f = must(bf_open(&kinds[kind], &e), __LINE__);
+            bf_filter *f = MADE(&kinds[kind]);
             unsigned lost = 0;
             for (unsigned w = 0; w < WRITERS; w++)
                 for (uint64_t i = 0; i < done[w].added; i++)

@@ -1,5 +1,6 @@
 /* test_lifetime.c - who has a handle and who is inside it: owners, calls, and host's code that
- * calls back in their middle.  About core/parts/lifetime.c. */
+ * calls back in their middle.  Another thread inside, and its forks: test_process.c.  About
+ * core/parts/lifetime.c. */
 #include "bloomfilter_host.h"
 #include "check.h"
 #include "every_call.h"
@@ -43,19 +44,16 @@ static double clock_of(void *context)
     return h->now;
 }
 
-static bf_filter *forgetting(host *h)
+static bf_filter *under(double (*clock)(void *), void *ctx)
 {
-    return bf_open(
-        &(bf_spec){
-            .n = 1000, .p = 0.01, .window = 60, .clock = h ? clock_of : NULL, .clock_ctx = h },
-        NULL);
+    return OPEN(.n = 1000, .p = 0.01, .window = 60, .clock = clock, .clock_ctx = ctx);
 }
 
 TEST(a_clock_is_refused_its_filter)
 {
     for (int i = 0; i < CALLS; i++) {
         host h = { .call = -1, .now = 1e9 };
-        bf_filter *f = forgetting(&h), *g = plain();
+        bf_filter *f = under(clock_of, &h), *g = plain();
         CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
         h = (host){ .f = f, .other = g, .call = i, .now = 1e9 };
         CHECK_EQ(bf_test(f, "a", 1, NULL), 1);
@@ -73,7 +71,8 @@ TEST(a_clock_is_refused_the_other_operand)
 {
     for (int order = 0; order < 3; order++) {
         host h = { .call = -1, .now = 1e9 }, still = { .call = -1, .now = 1e9 };
-        bf_filter *a = forgetting(&h), *b = forgetting(order == 2 ? &still : NULL);
+        bf_filter *a = under(clock_of, &h),
+                  *b = order == 2 ? under(clock_of, &still) : under(NULL, NULL);
         bf_add(a, "a", 1, NULL);
         h = (host){ .f = b, .call = BUSY, .now = 1e9 };
         bf_error err = { 0 };
@@ -106,7 +105,7 @@ TEST(a_clock_that_closes_all_the_same)
             bf_spec spec = { .n = 1000, .p = 0.01, .window = 60, .overfull = overfull };
             spec.clock = closes;
             spec.clock_ctx = &h;
-            bf_filter *f = bf_open(&spec, NULL), *g = forgetting(NULL);
+            bf_filter *f = bf_open(&spec, NULL), *g = under(NULL, NULL);
             h.f = f;
             const int rc = call(i, f, g);
             if (i == 0) CHECK_EQ(rc, BF_ADDED);
@@ -160,103 +159,38 @@ TEST(a_client_is_refused_its_filter)
     }
 }
 
-/* ---- threads, forks, longjmp ---- */
-typedef struct {
-    bf_filter *f;
-    pthread_barrier_t in, out;
-    pthread_t who;
-} meeting;
-static double meets(void *context)
-{
-    meeting *m = context;
-    if (!m->f || !pthread_equal(pthread_self(), m->who)) return 1e9;
-    pthread_barrier_wait(&m->in);
-    pthread_barrier_wait(&m->out);
-    return 1e9;
-}
-
-static void *asks(void *context)
-{
-    meeting *m = context;
-    m->who = pthread_self();
-    CHECK_EQ(bf_test(m->f, "a", 1, NULL), 1);
-    return NULL;
-}
-
-static int in_child(bf_filter *f)
-{
-    bf_error err = { 0 };
-    if (bf_test(f, "a", 1, NULL) != 1 || bf_add(f, "b", 1, NULL) != BF_ADDED) return 1;
-    return bf_busy(f, &err) == 0 ? 0 : 2;
-}
-
-/* Another thread is in the clock: nobody closes, others ask; in a fork's child nobody is in it. */
-TEST(another_thread_is_inside)
-{
-    meeting m = { 0 };
-    pthread_t thread;
-    int status = -1;
-    pthread_barrier_init(&m.in, NULL, 2);
-    pthread_barrier_init(&m.out, NULL, 2);
-    bf_filter *f = bf_open(
-        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = meets, .clock_ctx = &m }, NULL);
-    bf_add(f, "a", 1, NULL);
-    m.f = f;
-    pthread_create(&thread, NULL, asks, &m);
-    pthread_barrier_wait(&m.in);
-    CHECK_EQ(bf_test(f, "a", 1, NULL), 1);
-    CHECK_EQ(bf_busy(f, NULL), BF_EBUSY);
-    pid_t child = fork();
-    if (child == 0) _exit(in_child(f));
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
-    pthread_barrier_wait(&m.out);
-    pthread_join(thread, NULL);
-    CHECK_EQ(bf_busy(f, NULL), 0);
-    pthread_barrier_destroy(&m.in);
-    pthread_barrier_destroy(&m.out);
-    bf_close(f);
-}
-
+/* ---- forks, longjmp ---- */
 /* The thread that is inside forks: it is inside in the child, too. */
 static double forks(void *context)
 {
     host *h = context;
-    if (h->f && h->asked++ == 0) {
-        pid_t child = fork();
-        if (child == 0)
-            _exit(bf_busy(h->f, NULL) - BF_EBUSY || bf_test(h->f, "a", 1, NULL) - BF_EBUSY);
-        waitpid(child, &h->code, 0);
-    }
+    if (h->f && h->asked++ == 0)
+        IN_A_CHILD CHECK(
+            bf_busy(h->f, NULL) == BF_EBUSY && bf_test(h->f, "a", 1, NULL) == BF_EBUSY);
     return 1e9;
 }
 
 TEST(a_fork_inside)
 {
     host h = { 0 };
-    bf_filter *f = bf_open(
-        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = forks, .clock_ctx = &h }, NULL);
-    h = (host){ .f = f, .code = -1 };
-    CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
-    CHECK_EQ(h.code, 0);
+    bf_filter *f = under(forks, &h);
+    h = (host){ .f = f };
+    CHECK(bf_add(f, "a", 1, NULL) == BF_ADDED && h.asked == 1);
     bf_close(f);
 }
 
 /* A fork of a process in which nobody is inside goes on as if it had opened the handle. */
 TEST(a_fork_counts_its_own)
 {
-    int status = -1;
     host h = { .call = -1, .now = 1e9 };
-    bf_filter *f = forgetting(&h);
-    pid_t child = fork();
-    if (child == 0) {
-        int before = bf_busy(f, NULL);
+    bf_filter *f = under(clock_of, &h);
+    IN_A_CHILD
+    {
+        CHECK_EQ(bf_busy(f, NULL), 0);
         h = (host){ .f = f, .call = BUSY, .now = 1e9 };
         bf_add(f, "a", 1, NULL);
-        _exit(before == 0 && h.code == BF_EBUSY && bf_busy(f, NULL) == 0 ? 0 : 1);
+        CHECK(h.code == BF_EBUSY && bf_busy(f, NULL) == 0);
     }
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
     bf_close(f);
 }
 
@@ -270,9 +204,7 @@ static double jumps(void *context)
 TEST(calls_left_by_longjmp)
 {
     bool jump = false;
-    bf_filter *f = bf_open(
-        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = jumps, .clock_ctx = &jump }, NULL);
-    bf_filter *g = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60 }, NULL);
+    bf_filter *f = under(jumps, &jump), *g = under(NULL, NULL);
     jump = true;
     if (setjmp(out) == 0) bf_unite(f, g, NULL);
     CHECK_EQ(bf_busy(f, NULL), BF_EBUSY);
@@ -296,11 +228,7 @@ TEST(one_inside_the_other)
 {
     host h[3] = { { 0 } };
     bf_filter *f[3];
-    for (int i = 0; i < 3; i++)
-        f[i] = bf_open(
-            &(bf_spec){
-                .n = 1000, .p = 0.01, .window = 60, .clock = asks_next, .clock_ctx = &h[i] },
-            NULL);
+    for (int i = 0; i < 3; i++) f[i] = under(asks_next, &h[i]);
     for (int i = 0; i < 3; i++) h[i].f = f[(i + 1) % 3];
     CHECK_EQ(bf_add(f[0], "a", 1, NULL), BF_ADDED);
     CHECK_EQ(h[0].code, 0);

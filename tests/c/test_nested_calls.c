@@ -1,6 +1,7 @@
 /* test_nested_calls.c - calls inside calls: code of the host that runs in a call of one filter
  * uses another filter.  Threads that do so in a circle do not wait for each other, and hosts with
- * green threads are called before and after each call.  About core/parts/handle.c. */
+ * green threads are called before and after each call.  One thread, whose filter is in use:
+ * test_lifetime.c.  About core/parts/handle.c. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter_host.h"
 #include "check.h"
@@ -63,31 +64,6 @@ TEST(no_circle)
     }
 }
 
-/* A filter that no thread uses may be used inside a call of another one; its own may not. */
-static int inside(
-    void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
-{
-    walker *w = ctx;
-    memset(present, 1, nkeys);
-    w->inner = bf_test(w->other, "x", 1, &e);
-    return 0;
-}
-TEST(one_thread)
-{
-    walker w = { 0 }, idle = { 0 };
-    const bf_client client = { inside, &w }, none = { apply, &idle };
-    bf_filter *f = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .client = &client }, &e);
-    bf_filter *g = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .client = &none }, &e);
-    w.other = g;
-    CHECK_EQ(bf_test(f, "x", 1, NULL), 1);
-    CHECK_EQ(w.inner, 1);
-    w.other = f;
-    CHECK_EQ(bf_test(f, "x", 1, NULL), 1);
-    CHECK_EQ(w.inner, BF_EBUSY);
-    CHECK_HAS(e.msg, "is in use: a call in it waits for its clock, hash function or client");
-    CLOSE(f, g);
-}
-
 /* ---- turns of green threads ---- */
 typedef struct {
     int id, answer;
@@ -105,14 +81,19 @@ static int enter(void *ctx, bool second)
     return t->answer;
 }
 static void leave(void *ctx) { note('-', ((turns *)ctx)->id); }
+static bf_filter *in_turns(turns *t)
+{
+    static walker idle;
+    static const bf_client none = { apply, &idle };
+    bf_filter *f = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .client = &none }, &e);
+    bf_set_turn_hooks(f, enter, leave, t);
+    return f;
+}
 
 TEST(turns_of_one_filter)
 {
-    walker idle = { 0 };
-    const bf_client none = { apply, &idle };
-    bf_filter *f = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .client = &none }, &e);
     turns t = { .id = 1 };
-    bf_set_turn_hooks(f, enter, leave, &t);
+    bf_filter *f = in_turns(&t);
     *history = 0;
     CHECK_EQ(bf_test(f, "x", 1, &e), 1);
     CHECK(!strcmp(history, "+1-1"));
@@ -134,14 +115,11 @@ TEST(turns_of_one_filter)
 
 TEST(turns_of_two_filters_have_one_order)
 {
-    walker idle = { 0 };
-    const bf_client none = { apply, &idle };
     turns t[2];
     bf_filter *f[2];
     for (int i = 0; i < 2; i++) {
         t[i] = (turns){ .id = i };
-        f[i] = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .client = &none }, &e);
-        bf_set_turn_hooks(f[i], enter, leave, &t[i]);
+        f[i] = in_turns(&t[i]);
     }
     char order[2][16];
     for (int i = 0; i < 2; i++) {

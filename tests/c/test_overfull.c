@@ -50,6 +50,7 @@ static char sentence[BF_SENTENCE_BYTES];
 static int give(void *ctx, const char *text)
 {
     given += *(unsigned *)ctx;
+    CHECK(strlen(text) + 1 < sizeof sentence);
     snprintf(sentence, sizeof sentence, "%s", text);
     return answer;
 }
@@ -178,14 +179,15 @@ TEST(a_warning_and_none)
     for (size_t row = 0; row < COUNT(specs); row++)
         for (unsigned how = 0; how <= BF_OVERFULL_IGNORE; how++)
             for (size_t batch = 0; batch < 600; batch += 500) {
-                bf_info info;
                 bf_filter *f = opened(row, how);
                 watch(f);
                 const size_t in = fill(f, batch);
-                bf_get_info(f, &info);
+                const bf_info info = info_of(f);
                 CHECK(info.overfull == how && (in < ALL) == (how == BF_OVERFULL_RAISE));
                 CHECK_EQ(given, how <= BF_OVERFULL_WARN);
-                if (given) CHECK_HAS(sentence, specs[row].counting ? "counters of" : "bits of");
+                if (given)
+                    CHECK_HAS(sentence, specs[row].counting ? "more than half of the counters of"
+                                                            : "more than half of the bits of");
                 end(f);
             }
 }
@@ -301,7 +303,6 @@ TEST(growing_ends)
             &e);
         uint64_t next = 0;
         int64_t rc = 0;
-        bf_info info;
         bf_part_info part;
         CHECK(f != NULL);
         do {
@@ -314,7 +315,7 @@ TEST(growing_ends)
             if (rc >= 0) next += BATCH;
         } while (rc >= 0 && next < 10 * BATCH);
         CHECK(bf_get_part(f, 0, &part, &e) == 0);
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         if (how == BF_OVERFULL_IGNORE) {
             CHECK(next == 10 * BATCH && info.part_count == 256);
             bf_close(f);
@@ -396,9 +397,8 @@ TEST(an_open_filter_changes)
         CHECK_EQ(fill(f, 500), ALL);
         CHECK_EQ(bf_add(f, "x", 1, &e) >= 0, 1);
         for (unsigned how = BF_OVERFULL_IGNORE; how > 0; how--) {
-            bf_info info;
             bf_set_overfull(f, how);
-            bf_get_info(f, &info);
+            const bf_info info = info_of(f);
             CHECK_EQ(info.overfull, how);
             for (uint64_t i = 0; i < 500; i++) number[i] += how; /* new keys */
             CHECK_EQ(bf_add_many(f, keys, 500, NULL, &e) < 0, how == BF_OVERFULL_RAISE);

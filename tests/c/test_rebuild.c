@@ -113,8 +113,7 @@ TEST(what_is_added_meanwhile_is_kept)
         CHECK(bf_add_many(want, keys + 1, 2, NULL, &e) == 1 && bf_unite(want, other, &e) == 0);
         CHECK(same(g, want));
         if (counting) CHECK_EQ(bf_count_of(g, "new", 3, &e), 2);
-        for (bf_filter **c = (bf_filter *[]){ f, g, other, fresh, want, NULL }; *c; c++)
-            bf_close(*c);
+        CLOSE(f, g, other, fresh, want);
         if (in_file) gone();
     }
 }
@@ -171,7 +170,7 @@ TEST(one_at_a_time)
             CHECK(after && bf_rebuild_end(g, after, &e) == 0 && is(f, 0, 0, 0, 0));
             bf_close(after);
         }
-        for (bf_filter **c = (bf_filter *[]){ f, first, second, g, NULL }; *c; c++) bf_close(*c);
+        CLOSE(f, first, second, g);
         if (in_file) gone();
     }
 }
@@ -195,8 +194,7 @@ TEST(a_file_meanwhile)
         bf_close(f); /* its rebuild ends with it */
         add(g, 100, 101);
         CHECK(length() == was && is(reader, 0, 101, 0, 0));
-        for (bf_filter **c = (bf_filter *[]){ fresh, g, loaded, reader, NULL }; *c; c++)
-            bf_close(*c);
+        CLOSE(fresh, g, loaded, reader);
         const bf_params d = { .g = { .m = m, .counting = counting } };
         const off_t most = (off_t)bf_shadow_to(bf_bits(&d.g));
         there.read_only = false;
@@ -236,7 +234,7 @@ TEST(a_system_that_refuses)
         add(other, 20, 30);
         CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "another one began after it");
         CHECK(bf_rebuild_end(g, other, &e) == 0 && is(f, 20, 30, 0, 0));
-        for (bf_filter **c = (bf_filter *[]){ f, g, fresh, other, NULL }; *c; c++) bf_close(*c);
+        CLOSE(f, g, fresh, other);
         gone();
     }
 }

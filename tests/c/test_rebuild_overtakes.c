@@ -219,11 +219,6 @@ static pid_t child_of(
     if (until) close(until[1]);
     _exit(failed_here != 0 || (until && read(until[0], &byte, 1) != 0));
 }
-static void ended(pid_t child)
-{
-    int status;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
-}
 static void gives_up(bf_filter *f, bf_filter *fresh)
 {
     add(f, 600, 610);
@@ -246,7 +241,7 @@ TEST(a_child_of_its_maker)
         add(f, 0, 100);
         bf_filter *fresh = bf_rebuild_begin(f, &e);
         add(fresh, 50, 200);
-        ended(child_of(gives_up, f, fresh, NULL));
+        ends_well(child_of(gives_up, f, fresh, NULL));
         CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
         CHECK(is(f, 50, 200, 600, 610));
         CLOSE(fresh, f);
@@ -264,12 +259,12 @@ TEST(a_child_that_outlives_a_rebuild)
     CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
     bf_close(fresh);
     bf_filter *g = open_(true);
-    ended(child_of(begins_and_dies, g, NULL, NULL));
+    ends_well(child_of(begins_and_dies, g, NULL, NULL));
     CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
     close(until[0]);
     close(until[1]);
-    ended(child);
-    for (bf_filter **c = (bf_filter *[]){ fresh, f, g, NULL }; *c; c++) bf_close(*c);
+    ends_well(child);
+    CLOSE(fresh, f, g);
     gone();
 }
 
@@ -282,7 +277,7 @@ TEST(a_child_with_a_copy)
     const pid_t child = fork();
     CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 50, 200, 0, 0));
     if (child == 0) _exit(failed_here != 0);
-    ended(child);
+    ends_well(child);
     CLOSE(fresh, f);
 }
 

@@ -3,7 +3,6 @@
  * test_redis_faults.c.  Its own server.  About core/redis/store.c, core/redis/bitmap.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
-#include "redis_filters.h"
 #include "redis_host_client.h"
 
 TEST(a_user_without_the_right)
@@ -95,10 +94,6 @@ TEST(by_unix_socket_database_and_key)
 }
 
 /* ---- whole filters ---- */
-static host_client socket_ = { .port = &redis.port };
-static const bf_redis_client a_client = {
-    .exchange = host_exchange, .name = "the test's client", .ctx = &socket_
-};
 static const struct {
     const char *key, *string; /* string: one that has bits */
     bf_spec spec;
@@ -166,7 +161,7 @@ static void whole(size_t row)
     bf_filter *seen, *copy, *plain, *far = NULL;
     if (client) {
         bf_spec by = spec;
-        by.redis_client = &a_client;
+        by.redis_client = &one_server;
         by.key = key;
         far = opened(by, NULL, "", __LINE__);
     } else

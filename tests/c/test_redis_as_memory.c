@@ -6,16 +6,10 @@
 #define _GNU_SOURCE
 #include "oracle.h"
 #include "native.h"
-#include "redis_filters.h"
 #include "redis_host_client.h"
 
 static double now_is;
 static double clock_of(void *unused) { return now_is; }
-static host_client counted = { .port = &redis.port };
-static const bf_redis_client hosts[] = {
-    { .exchange = host_exchange, .name = "the test's client", .ctx = &counted },
-    { .exchange = host_exchange, .name = "a cluster", .ctx = &counted, .cluster = true }
-};
 enum { BY_URL, BY_CLIENT, IN_A_CLUSTER };
 static int how; /* it is reached */
 
@@ -23,7 +17,7 @@ static bf_filter *open_far(bf_spec spec)
 {
     if (how == BY_URL) spec.timeout = 60; /* thousands of positions by one script */
     if (how != BY_URL) {
-        spec.redis_client = hosts + how - BY_CLIENT;
+        spec.redis_client = how == BY_CLIENT ? &one_server : &a_cluster;
         spec.key = "row";
     }
     return opened(spec, how == BY_URL ? "row" : NULL, "", __LINE__);

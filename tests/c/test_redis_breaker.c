@@ -1,7 +1,8 @@
 /* test_redis_breaker.c - a Redis that does not answer costs one call its time-out: the calls after
  * it fail immediately and say so, then one call tries.  Every way of not answering; threads and
  * children of a fork.  No check measures time: where "immediately" is meant, a call that waits
- * would wait for ever.  About core/redis/breaker.c. */
+ * would wait for ever.  Values that are refused: test_refusals.c, test_redis_faults.c.  About
+ * core/redis/breaker.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "redis_proxy.h"
@@ -217,14 +218,11 @@ TEST(one_thread_tries)
     while (__atomic_load_n(&failed_early, __ATOMIC_SEQ_CST) < TRIERS - 1) rs_pause(1);
     rs_pause(100); /* longer than retry_after: the one that tries is still at it */
     CHECK(try_url(trial_url, (bf_spec){ .timeout = 3600, .retry_after = 0.05 }) && left_alone());
-    pid_t child = fork(); /* where no thread tries: it tries itself */
-    if (child == 0) {
+    IN_A_CHILD /* where no thread tries: it tries itself */
+    {
         try_url(trial_url, (bf_spec){ .timeout = 0.1, .retry_after = 0.05 });
-        _exit(waited() ? 0 : 1);
+        CHECK(waited());
     }
-    int status = 1;
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
     close(fd); /* resets the connection that is tried: an answer */
     for (int i = 0; i < TRIERS; i++) {
         pthread_join(threads[i], NULL);
@@ -233,20 +231,6 @@ TEST(one_thread_tries)
     CHECK_EQ(n, TRIERS - 1);
     try_url(trial_url, (bf_spec){ .retry_after = 1000 });
     CHECK(waited() && e.sys_errno == ECONNREFUSED);
-}
-
-/* ---- the parameter ---- */
-TEST(refused_values)
-{
-    static const char *const urls[] = { "redis://h?key=k&retry_after=-1",
-        "redis://h?key=k&retry_after=x", "redis://h?key=k&retry_after=86401",
-        "redis://h?key=k&retry_after=" };
-    static const double wrong[] = { -0.5, -2, 86401, NAN };
-    for (size_t i = 0; i < COUNT(urls); i++) {
-        CHECK_EQ(try_url(urls[i], (bf_spec){ 0 }), BF_EINVAL);
-        CHECK_EQ(try_url("redis://h?key=k", (bf_spec){ .retry_after = wrong[i] }), BF_EINVAL);
-    }
-    CHECK_EQ(try_url(NULL, (bf_spec){ .retry_after = 1 }), BF_EINVAL);
 }
 
 int main(void) { return main_with_redis(&redis); }

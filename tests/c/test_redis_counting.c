@@ -1,4 +1,5 @@
-/* test_redis_counting.c - counters in Redis: a multiset, what other clients see, what a cache may
+/* test_redis_counting.c - counters in Redis: multisets, also of parts, servers that
+ * take no writes, what other clients see, what a cache may
  * know of them, a clear in the middle of a batch.  Every call as in memory: test_redis_as_memory.c;
  * whole filters: test_redis.c; lost ones: test_redis_other_clients.c.  Its own server.  About
  * core/redis/batch.c, core/redis/bitfield.c, core/redis/scripts.c, core/redis/cache.c. */
@@ -17,6 +18,35 @@ TEST(a_multiset)
         oc_multiset(f, 1000, 1, 4);
         bf_close(f);
     }
+    for (int cache = 0; cache < 2; cache++) { /* of parts */
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = OPEN("set", .n = 50, .p = 1e-9, .grow = 1 + cache, .cache = cache,
+                      .counting = true),
+                  *one =
+                      OPEN("one", .n = 7, .p = 1e-9, .grow = 2, .cache = cache, .counting = true);
+        oc_multiset(f, 2000, 50, 7);
+        oc_multiset(one, 500, 1, 9);
+        CHECK(info_of(f).part_count > 1 && info_of(one).part_count > 1);
+        CLOSE(f, one);
+    }
+}
+
+TEST(a_full_server_and_a_replica_count)
+{
+    static const char *const set[][2] = { { "CONFIG SET maxmemory 1", "OOM" },
+        { "REPLICAOF 127.0.0.1 1", "READONLY" } };
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = numbers(OPEN("full", .n = 40, .p = 1e-9, .grow = 1, .counting = true), 0, 100);
+    for (size_t i = 0; i < COUNT(set); i++) {
+        rs_command(&redis, "%s", set[i][0]);
+        CHECK(bf_count_of(f, "n9", 2, &e) == 1 && bf_count_of(f, "n99", 3, &e) == 1 &&
+              bf_count_of(f, "new", 3, &e) == 0);
+        CHECK_REFUSED(bf_add(f, "new", 3, &e), BF_EIO, set[i][1]);
+        CHECK_REFUSED(bf_remove(f, "n9", 2, &e), BF_EIO, set[i][1]);
+        rs_command(&redis, i ? "REPLICAOF NO ONE" : "CONFIG SET maxmemory 0");
+    }
+    CHECK(bf_add(f, "new", 3, &e) == 1 && bf_remove(f, "n9", 2, &e) == 1);
+    bf_close(f);
 }
 
 TEST(other_clients_count_too)

@@ -23,6 +23,13 @@ TEST(wrong_urls)
         { "redis://h?key=k&timeout=-1", "timeout" }, { "redis://h?key=k&timeout=1s", "timeout" },
         { "redis://h?key=k&timeout=nan", "timeout" },
         { "redis://h?key=k&nonsense=" SECRET, "nothing else" },
+        { "redis://h?key=k&retry_after=-1", "retry_after" },
+        { "redis://h?key=k&retry_after=x", "retry_after" },
+        { "redis://h?key=k&retry_after=86401", "retry_after" },
+        { "redis://h?key=k&retry_after=", "retry_after" }, { "rediss://", "host" },
+        { "rediss://h", "key" }, { "redis://h?key=k&ca=a", "one db=, and nothing else" },
+        { "rediss://:" SECRET "@h?key=k&ca=a&ca=b", "one ca= and one cert=" },
+        { "rediss://h?key=k&cert=a&cert=b", "one ca= and one cert=" },
         { "redis://h/0?key=k&db=1", "one db" },
         { "redis://" SECRET "@h?key=k", "user without a password" },
         { "redis://u:" SECRET "/x@h?key=k", "port" }, { "redis://u:" SECRET "?x@h", "port" },
@@ -44,10 +51,7 @@ TEST(wrong_urls)
           "890123456789012345678901234567890?key=k",
             "at most 107" } };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        memset(&e, 0, sizeof e);
-        CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, &e),
-            BF_EINVAL, rows[i].says);
-        CHECK(!strstr(e.msg, SECRET));
+        REFUSED(rows[i].url, BF_EINVAL, rows[i].says);
         CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, NULL));
     }
     CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = "redis://h?key=a", .key = "b" }, &e));
@@ -99,38 +103,22 @@ static void fails(bf_filter *f, const char *test, const char *add, int line)
 }
 #define FAILS(f, test, add) fails(f, test, add, __LINE__)
 
-static const char *refused(const char *url, int code, int line)
-{
-    e = (bf_error){ 0 };
-    bf_filter *f =
-        bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
-    if (f || e.code != code || strstr(e.msg, SECRET))
-        FAILED("line %d: code %d: %s\n", line, e.code, e.msg);
-    bf_close(f);
-    return e.msg;
-}
-#define REFUSED(url, code) refused(url, code, __LINE__)
-
 /* ---- reaching it ---- */
 TEST(nobody_there)
 {
     char url[160];
     int port, fd = rs_bind(&port);
     snprintf(url, sizeof url, "redis://:" SECRET "@127.0.0.1:%d?key=k", port);
-    CHECK_HAS(REFUSED(url, BF_EIO), "Connection refused");
+    REFUSED(url, BF_EIO, "Connection refused");
     CHECK_EQ(e.sys_errno, ECONNREFUSED);
     listen(fd, 4); /* accepted by the kernel, never answered */
     snprintf(url, sizeof url, "redis://u:" SECRET "@127.0.0.1:%d?key=k&timeout=0.8", port);
-    CHECK_HAS(REFUSED(url, BF_EIO), "timed out");
+    REFUSED(url, BF_EIO, "timed out");
     CHECK_EQ(e.sys_errno, ETIMEDOUT);
     close(fd);
-    CHECK(!bf_open(&(bf_spec){ .m = 100,
-                       .k = 2,
-                       .storage = "redis://:" SECRET "@no-such-host.invalid?key=k&timeout=1" },
-        &e));
-    CHECK(e.code == BF_EIO && !strstr(e.msg, SECRET)); /* as late as the system's resolver likes */
-    CHECK_HAS(e.msg, "no-such-host.invalid");
-    CHECK_HAS(REFUSED("unix:///no/such/socket?key=k", BF_EIO), "No such file");
+    REFUSED("redis://:" SECRET "@no-such-host.invalid?key=k&timeout=1", BF_EIO,
+        "no-such-host.invalid"); /* as late as the system's resolver likes */
+    REFUSED("unix:///no/such/socket?key=k", BF_EIO, "No such file");
 }
 
 TEST(wrong_passwords)
@@ -139,11 +127,11 @@ TEST(wrong_passwords)
     rs_start(&locked, SECRET);
     char url[160];
     snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=k", locked.port);
-    CHECK_HAS(REFUSED(url, BF_EIO), "NOAUTH");
+    REFUSED(url, BF_EIO, "NOAUTH");
     snprintf(url, sizeof url, "redis://:" SECRET "x@127.0.0.1:%d?key=k", locked.port);
-    CHECK_HAS(REFUSED(url, BF_EIO), "WRONGPASS");
+    REFUSED(url, BF_EIO, "WRONGPASS");
     snprintf(url, sizeof url, "redis://nobody:" SECRET "@127.0.0.1:%d?key=k", locked.port);
-    CHECK_HAS(REFUSED(url, BF_EIO), "WRONGPASS");
+    REFUSED(url, BF_EIO, "WRONGPASS");
     bf_filter *f = bf_open(
         &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&locked, "k", "") },
         &e);
@@ -189,8 +177,7 @@ TEST(out_of_memory)
     rs_command(&redis, "CONFIG SET maxmemory 1");
     FAILS(f, NULL, "OOM");
     CHECK_EQ(bf_test(f, "there", 5, &e), 1);
-    REFUSED(rs_url(&redis, "oom2", ""), BF_EIO);
-    CHECK_HAS(e.msg, "OOM");
+    REFUSED(rs_url(&redis, "oom2", ""), BF_EIO, "OOM");
     CHECK(bf_clear(f, &e) < 0);
     rs_command(&redis, "CONFIG SET maxmemory 0");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), keys);

@@ -1,6 +1,7 @@
 /* test_redis_grow.c - filters in Redis that grow: whole ones, commands of other clients, processes
- * that grow one filter.  Handles in turn: test_redis_as_memory.c and, of eight parts at once,
- * test_redis_parts.c.  Its own server.  About core/redis/parts.c, core/redis/span.c. */
+ * that grow one filter, numbers of keys that are damaged.  Handles in turn: test_redis_as_memory.c
+ * and, of eight parts at once, test_redis_parts.c.  Its own server.  About core/redis/parts.c,
+ * core/redis/span.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "letter_keys.h"
@@ -110,8 +111,7 @@ TEST(commands_of_other_clients)
         CHECK_EQ(rs_number(&redis, "PERSIST seen"), 1);
         rs_command(&redis, "RENAME seen new");
         rs_command(&redis, "RENAME seen:meta new:meta");
-        CHECK_EQ(has(f, 'k', 1), BF_EIO);
-        CHECK_HAS(e.msg, "is lost");
+        CHECK_REFUSED(has(f, 'k', 1), BF_EIO, "is lost");
         bf_close(f);
         f = opened(there, "new", "", __LINE__);
         CHECK_EQ(many(f, false, 'k', 0, 900, NULL), 900);
@@ -296,6 +296,31 @@ TEST(nothing_is_left_of_what_is_deleted)
     CHECK_EQ(add(f, 'k', 1), 1);
     bf_close(f);
     CHECK_HAS(rs_command(&redis, "HGET deleted:meta keys0"), "1");
+}
+
+TEST(a_damaged_number_of_keys)
+{
+    static const char *const values[] = { "x", "nan", "-1", "0x10", "1e3", "" };
+    for (int counting = 0; counting < 2; counting++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(
+            (bf_spec){ .n = 40, .p = 1e-9, .grow = 1, .counting = counting }, "hurt", "", __LINE__);
+        CHECK_EQ(add(f, 'k', 1), 1);
+        for (size_t i = 0; i < COUNT(values); i++) {
+            char want[80];
+            snprintf(
+                want, sizeof want, "is damaged: field keys of its newest part is '%s'", values[i]);
+            rs_command(&redis, "HSET hurt:meta keys0 \"%s\"", values[i]);
+            CHECK_REFUSED(add(f, 'n', i), BF_EFORMAT, want);
+            CHECK_EQ(has(f, 'k', 1), 1);
+            const char *url = rs_url(&redis, "hurt", "");
+            CHECK_NO_FILTER(bf_open(&(bf_spec){ .counting = counting, .storage = url }, &e),
+                BF_EFORMAT, "field keys0 of its companion hash");
+        }
+        rs_command(&redis, "HSET hurt:meta keys0 1");
+        CHECK(add(f, 'n', 0) == 1 && has(f, 'n', 0) == 1);
+        bf_close(f);
+    }
 }
 
 int main(void) { return main_with_redis(&redis); }

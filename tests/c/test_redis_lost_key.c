@@ -91,12 +91,11 @@ static void test_all(play *p, bf_filter *f, bool old)
 
 static void open_other(play *p, bool made)
 {
-    bf_info i;
     bf_close(p->other);
     p->made = false;
     e = (bf_error){ 0 };
     if (!(p->other = world_open(p->w, made))) return;
-    bf_get_info(p->other, &i);
+    const bf_info i = info_of(p->other);
     p->made = i.created;
     p->ever |= i.created;
     if (i.created) created_again();

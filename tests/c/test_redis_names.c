@@ -5,7 +5,6 @@
  * changed nothing, and one that was made, used and deleted has left nothing and taken nothing.  Its
  * own server.  About core/redis/meta.c. */
 #define _GNU_SOURCE
-#include "redis_filters.h"
 #include "redis_host_client.h"
 
 enum { A_KEYS = 90, B_KEYS = 20, DIGEST = 48, PLAIN = 0, MIXED, CLUSTER };
@@ -23,11 +22,6 @@ static const struct {
     { "window", { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment } } };
 enum { KINDS = COUNT(kinds), SHARDS = 2, GROW };
 
-/* ---- a client that says it is a cluster's ---- */
-static host_client socket_of_it = { .port = &redis.port };
-static const bf_redis_client cluster_client = {
-    .exchange = host_exchange, .name = "the test's cluster", .ctx = &socket_of_it, .cluster = true
-};
 static bool cluster; /* how the next one is opened */
 static int how;
 
@@ -36,7 +30,7 @@ static bf_filter *open_as(bf_spec spec, const char *name)
     char url[60];
     snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis.port);
     if (cluster)
-        spec.redis_client = &cluster_client;
+        spec.redis_client = &a_cluster;
     else
         spec.storage = url;
     spec.key = name;

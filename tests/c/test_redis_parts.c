@@ -3,18 +3,8 @@
  * the parts answer: test_redis_as_memory.c.  Its own server.  About core/redis/parts.c,
  * core/redis/span.c. */
 #define _GNU_SOURCE
-#include "redis_filters.h"
-#include "letter_keys.h"
 #include "redis_host_client.h"
-
-/* ---- a client that counts its round trips ---- */
-static host_client counted = { .port = &redis.port };
-static const bf_redis_client one_server = {
-    .exchange = host_exchange, .name = "the test's client", .ctx = &counted
-};
-static const bf_redis_client a_cluster = {
-    .exchange = host_exchange, .name = "the test's cluster", .ctx = &counted, .cluster = true
-};
+#include "letter_keys.h"
 
 /* So many parts, and room in the newest: each is made to say that it is full. */
 static void grow_to(bf_filter *f, const char *meta, unsigned parts)
@@ -29,9 +19,9 @@ static void grow_to(bf_filter *f, const char *meta, unsigned parts)
 
 #define ROUND_TRIPS(n, call)                                                                       \
     do {                                                                                           \
-        counted.round_trips = 0;                                                                   \
+        host_socket.round_trips = 0;                                                               \
         CHECK((call) >= 0);                                                                        \
-        CHECK_EQ(counted.round_trips, n);                                                          \
+        CHECK_EQ(host_socket.round_trips, n);                                                      \
     } while (0)
 
 static bf_filter *through(const bf_redis_client *host, bf_spec spec, const char *key)
@@ -86,13 +76,13 @@ TEST(opening_takes_as_many_round_trips_for_eight_parts)
     bf_filter *small = through(&one_server, (bf_spec){ GROWS }, "small"),
               *large = through(&one_server, (bf_spec){ GROWS }, "large"), *f;
     grow_to(large, "large:meta", 8);
-    counted.round_trips = 0;
+    host_socket.round_trips = 0;
     bf_close(through(&one_server, (bf_spec){ 0 }, "small"));
-    const int few = counted.round_trips;
-    counted.round_trips = 0;
+    const int few = host_socket.round_trips;
+    host_socket.round_trips = 0;
     f = through(&one_server, (bf_spec){ 0 }, "large");
-    CHECK_EQ(counted.round_trips, few);
-    CHECK(counted.round_trips == 1 && parts_of(f) == 8);
+    CHECK_EQ(host_socket.round_trips, few);
+    CHECK(host_socket.round_trips == 1 && parts_of(f) == 8);
     bf_close(f);
     f = through(&one_server, (bf_spec){ GROWS }, "small"); /* knows one part */
     grow_to(small, "small:meta", 8);
@@ -128,9 +118,7 @@ TEST(all_count_together)
 static bool send_lines_of(const char *name)
 {
     char path[512], line[4096];
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(path, sizeof path, "%.*s../data/%s", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__,
-        name);
+    of_tests(path, sizeof path, name);
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
@@ -155,7 +143,7 @@ TEST(strings_of_an_older_version)
         { "{tag}grow", { .n = 20, .p = 0.1, .grow = 1.05, .scheme = "classic" }, 2 },
         { "window", { .n = 100, .p = 0.01, .window = 100, .parts = 2, .clock = clock_of }, 3 } };
     rs_command(&redis, "FLUSHALL");
-    CHECK(send_lines_of("redis-0.1.0.txt"));
+    CHECK(send_lines_of("data/redis-0.1.0.txt"));
     clock_now = 1000000;
     for (size_t i = 0; i < COUNT(rows); i++) {
         bf_filter *f = opened(
@@ -196,9 +184,9 @@ TEST(cached_keys_take_no_round_trip)
         if (!s) ROUND_TRIPS(0, many(f, false, 'g', 40, 7 * 40, NULL));
         ROUND_TRIPS(1, bf_test(f, "y", 1, &e));
         clock_now += 100;
-        counted.round_trips = 0;
+        host_socket.round_trips = 0;
         CHECK_EQ(bf_add(f, "x", 1, &e), 0);
-        CHECK(s ? counted.round_trips > 0 : counted.round_trips == 0);
+        CHECK(s ? host_socket.round_trips > 0 : host_socket.round_trips == 0);
         other = through(&one_server, s ? (bf_spec){ .clock = clock_of } : (bf_spec){ 0 }, "cached");
         CHECK_EQ(bf_clear(other, &e), 0);
         CHECK_EQ(bf_test(f, "y", 1, &e), 0); /* a trip sees the new marks: what was known is not */

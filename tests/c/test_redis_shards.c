@@ -1,80 +1,13 @@
-/* test_redis_shards.c - filters cut into shards, in memory and in Redis: against the oracle; what
- * is stored; lost shards.  As in memory: test_redis_as_memory.c; whole ones: test_redis.c.  Its own
- * server.
- * About core/redis/shards.c, core/layout/shards.c. */
+/* test_redis_shards.c - filters cut into shards, in memory and in Redis: what is stored; lost
+ * shards. Against the oracle: test_schemes.c; as in memory: test_redis_as_memory.c; whole ones:
+ * test_redis.c.  Its own server.  About core/redis/shards.c, core/layout/shards.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
-#include "oracle.h"
 #include "redis_filters.h"
-
-/* ---- against the oracle ---- */
-enum { MOST = 2100 };
-
-static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n)
-{
-    static o_key text[MOST];
-    static bf_key keys[MOST];
-    static uint8_t each[MOST], want[MOST];
-    int64_t present = 0, fresh = 0;
-    for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000, 0);
-    for (size_t i = 0; i < n; i++)
-        present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
-    CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
-    CHECK(!memcmp(each, want, n));
-    for (size_t i = 0; i < n; i++) fresh += want[i] = (uint8_t)o_add(o, keys[i].ptr, keys[i].len);
-    if (n == 1)
-        CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
-    else
-        CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
-    CHECK(!memcmp(each, want, n));
-    for (size_t i = 0; i < n && i < 20; i++) CHECK_EQ(bf_test(f, keys[i].ptr, keys[i].len, &e), 1);
-}
-
-static void same_bits(bf_filter *f, const oracle *o)
-{
-    const bf_info i = info_of(f);
-    uint8_t *bits = o_same_bits(f, o, "memory"), *some = malloc(i.bitset_bytes);
-    const uint64_t each = i.m / i.shards / 8;
-    CHECK_EQ(bf_read_bits(f, each - 3, some, 11, &e), 0); /* across a border */
-    CHECK(!memcmp(some, bits + each - 3, 11));
-    free(bits);
-    free(some);
-}
-
-static void against_oracle(const char *scheme, uint64_t m, unsigned k, unsigned shards)
-{
-    static const size_t sizes[] = { 0, 1, 2, 65, 200, 1001, MOST };
-    bf_filter *f = OPEN(NULL, .m = m, .k = k, .scheme = scheme, .shards = shards);
-    if (!f) return;
-    const bf_info i = info_of(f);
-    CHECK_EQ(i.shards, shards);
-    CHECK(i.m >= m && i.m < m + 512 * shards && i.m % (64 * shards) == 0);
-    oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, shards };
-    uint32_t seed = (uint32_t)(m + k + shards);
-    for (int r = 0; r < 2; r++)
-        for (size_t s = 0; s < COUNT(sizes); s++) batch(f, &o, &seed, sizes[s]);
-    same_bits(f, &o);
-    free(o.cells);
-    bf_close(f);
-}
-
-static const char *const schemes[] = { "classic", "block", "block2" };
-static const struct {
-    uint64_t m;
-    unsigned k, shards;
-} shapes[] = { { 40000, 7, 2 }, { 40000, 8, 3 }, { 20480, 1, 5 }, { 20480, 16, 40 }, { 100, 3, 2 },
-    { 99991, 2, 7 }, { 1, 1, 3 }, { 200000, 7, 64 } };
-
-TEST(in_memory_against_the_oracle)
-{
-    for (size_t s = 0; s < 3; s++)
-        for (size_t i = 0; i < COUNT(shapes); i++)
-            against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards);
-    against_oracle("classic", 300000, 1000, 3);
-}
 
 TEST(the_rate_is_kept)
 {
+    static const char *const schemes[] = { "classic", "block", "block2" };
     enum { KEYS = 100000, OTHERS = 300000 };
     for (size_t s = 0; s < 3; s++) {
         bf_filter *f = OPEN(NULL, .n = KEYS, .p = 0.01, .scheme = schemes[s], .shards = 16);
@@ -104,7 +37,6 @@ TEST(block_has_the_bits_of_the_filter_without_shards)
     CLOSE(cut, whole);
 }
 
-/* ---- bytes and files ---- */
 /* ---- what is stored ---- */
 TEST(what_is_stored)
 {

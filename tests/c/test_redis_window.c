@@ -348,8 +348,7 @@ TEST(a_filter_of_its_users_time)
     CHECK(
         add(g, 'k', 200) == 1 && has(f, 'k', 200) == 1 && many(g, false, 'k', 0, 100, NULL) == 100);
     other = 100;
-    CHECK_EQ(add(g, 'k', 201), BF_EINVAL);
-    CHECK_HAS(e.msg, "ahead by more");
+    CHECK_REFUSED(add(g, 'k', 201), BF_EINVAL, "ahead by more");
     CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 100);
     skew += 80;
     CHECK_EQ(many(f, false, 'k', 0, 100, NULL), 0);
@@ -385,8 +384,7 @@ TEST(an_epoch_that_is_no_number)
             (bf_spec){ .n = 1000, .p = 1e-4, .window = 1e4, .parts = 4 }, "damaged", "", __LINE__);
         for (uint64_t key = 0; key < 50; key++) CHECK_EQ(add(f, 'k', key), 1);
         rs_command(&redis, "HSET damaged:meta epoch %s", bad[i]);
-        CHECK_EQ(add(f, 'k', 50), BF_EFORMAT);
-        CHECK_HAS(e.msg, "is damaged: field epoch is '");
+        CHECK_REFUSED(add(f, 'k', 50), BF_EFORMAT, "is damaged: field epoch is '");
         for (uint64_t key = 0; key < 50; key++) CHECK_EQ(has(f, 'k', key), 1);
         bf_close(f);
     }

@@ -33,19 +33,6 @@ static bool next_line(FILE *f, recorded *r)
                     &r->links, r->sha, r->head, r->all) == 11;
 }
 
-static int64_t each_url(bf_filter *f,
-    int64_t (*call)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *), uint64_t salt,
-    uint64_t count)
-{
-    url_text *text = calloc(count + 1, sizeof *text);
-    bf_key *key = calloc(count + 1, sizeof *key);
-    for (uint64_t i = 0; i < count; i++) key[i] = make_url(text + i, salt, i);
-    const int64_t hits = call(f, key, count, NULL, &e);
-    free(text);
-    free(key);
-    return hits;
-}
-
 static uint8_t *bytes_of(bf_filter *f, int64_t *len, char sha[65])
 {
     *len = bf_bytes_as(f, "redisbloom", &e);
@@ -59,8 +46,8 @@ static uint8_t *bytes_of(bf_filter *f, int64_t *len, char sha[65])
 
 static void same_answers(bf_filter *f, const recorded *r)
 {
-    CHECK_EQ(each_url(f, bf_test_many, 13, r->adds), r->adds);
-    CHECK_EQ(each_url(f, bf_test_many, 14, r->probes), r->found);
+    CHECK_EQ(each_url(f, bf_test_many, 13, 0, r->adds), r->adds);
+    CHECK_EQ(each_url(f, bf_test_many, 14, 0, r->probes), r->found);
 }
 
 /* Built here: the same bytes, the same false positives. Read back: the same again. */
@@ -79,7 +66,7 @@ TEST(filters_of_the_module)
                                    .scheme = "redisbloom" },
             &e);
         CHECK(f != NULL);
-        CHECK_EQ(each_url(f, bf_add_many, 13, r.adds), r.growth <= 1024 ? (int64_t)r.new : 11);
+        CHECK_EQ(each_url(f, bf_add_many, 13, 0, r.adds), r.growth <= 1024 ? (int64_t)r.new : 11);
         uint8_t *bytes = bytes_of(f, &len, sha);
         if (r.growth && r.growth <= 1024) CHECK(!strcmp(sha, r.sha));
         if (r.growth <= 1024) same_answers(f, &r);
@@ -137,32 +124,19 @@ TEST(homes_of_a_chain)
     free(image);
     bf_filter *other =
         bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .scheme = "redisbloom" }, &e);
-    each_url(other, bf_add_many, 15, 100);
+    each_url(other, bf_add_many, 15, 0, 100);
     CHECK_EQ(bf_unite(other, near, &e), 0);
-    CHECK_EQ(
-        each_url(other, bf_test_many, 15, 100) + each_url(other, bf_test_many, 13, 3000), 3100);
+    CHECK_EQ(each_url(other, bf_test_many, 15, 0, 100) + each_url(other, bf_test_many, 13, 0, 3000),
+        3100);
     CHECK_EQ(bf_clear(far, &e), 0);
-    CHECK_EQ(each_url(far, bf_test_many, 13, 3000), 0);
+    CHECK_EQ(each_url(far, bf_test_many, 13, 0, 3000), 0);
     CLOSE(near, far, again, read, other);
     unlink(path);
 }
 
-TEST(specs_that_are_refused)
+/* Specs that are refused: test_refusals.c. */
+TEST(filters_of_another_kind)
 {
-    static const struct {
-        bf_spec spec;
-        const char *says;
-    } row[] = {
-        { { .n = 10, .p = 0.1, .grow = 1.5 }, "grow must be a whole number for scheme redisbloom" },
-        { { .n = 10, .p = 0.1, .window = 10 }, "scheme redisbloom cannot forget" },
-        { { .n = 10, .p = 0.1, .grow = 2, .counting = true }, "cannot count and grow" },
-        { { .n = UINT64_C(1) << 50, .p = 0.1 }, "redisbloom takes at most" },
-    };
-    for (size_t i = 0; i < COUNT(row); i++) {
-        bf_spec spec = row[i].spec;
-        spec.scheme = "redisbloom";
-        CHECK_NO_FILTER(bf_open(&spec, &e), BF_EINVAL, row[i].says);
-    }
     static const bf_spec unlike[] = { { .m = 640, .k = 3, .scheme = "redisbloom" },
         { .n = 10, .p = 0.1 } };
     for (size_t i = 0; i < COUNT(unlike); i++) {
@@ -179,7 +153,7 @@ static uint8_t *good(size_t *len)
     bf_filter *f = bf_open(&(bf_spec){ .n = 10, .p = 0.1, .grow = 2, .scheme = "redisbloom" }, &e);
     char sha[65];
     int64_t n;
-    each_url(f, bf_add_many, 13, 20);
+    each_url(f, bf_add_many, 13, 0, 20);
     CHECK_EQ(info_of(f).part_count, 2);
     uint8_t *bytes = bytes_of(f, &n, sha);
     bf_close(f);
@@ -272,10 +246,8 @@ TEST(pieces)
 
 int main(int argc, char **argv)
 {
-    static char beside[512]; /* this file is tests/c/test_redisbloom.c */
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(
-        beside, sizeof beside, "%.*s../vectors", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
+    static char beside[512];
+    of_tests(beside, sizeof beside, "vectors");
     vectors = argc > 1 ? argv[1] : beside;
     return main_in_folder();
 }

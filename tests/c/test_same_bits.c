@@ -129,7 +129,6 @@ static double noon(void *ctx) { return 1700000000; }
 static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
 {
     bf_error e;
-    bf_info i;
     char key[400];
     bf_filter *f = bf_open(spec, &e);
     if (!f) {
@@ -138,7 +137,7 @@ static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
     }
     for (unsigned n = 0; n < keys; n++) bf_add(f, key, key_of(n, key), &e);
     for (unsigned n = 0; spec->counting && n < keys; n += 3) bf_remove(f, key, key_of(n, key), &e);
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     uint8_t *bytes = malloc((size_t)i.image_bytes);
     CHECK_EQ(bf_read_bits(f, 0, bytes, (size_t)i.bitset_bytes, &e), 0);
     say_bytes(what, bytes, (size_t)i.bitset_bytes);

@@ -1,6 +1,7 @@
 /* test_schemes.c - every scheme x home x kernels x batch size, of bits and of counters, against the
  * oracle: each answer, each bit.  Runs with both kernels.  About core/tables.c,
- * core/layout/classic.c, core/layout/block.c, core/layout/block2.c, core/keys/ring.c,
+ * core/layout/classic.c, core/layout/block.c, core/layout/block2.c, core/layout/shards.c,
+ * core/keys/ring.c,
  * core/keys/loop.c, core/keys/hashcode.c, core/hash/ready.c, core/home/callback.c, core/base/cpu.c.
  */
 #include "../../core/sets/sets.h"
@@ -23,7 +24,9 @@ static uint64_t length(const void *key, size_t len) { return len; }
 static bf_function *const three[] = { ours, length, ours };
 static const bf_functions functions = { .count = 3, .function = three };
 
-static bool counting; /* the filters of now */
+/* The filters of now. */
+static bool counting;
+static unsigned shards = 1;
 
 static bf_filter *make(
     const char *scheme, uint64_t m, unsigned k, int home, bf_client *client, const char *path)
@@ -35,6 +38,7 @@ static bf_filter *make(
         .functions = strcmp(scheme, "functions") ? NULL : &functions,
         .threads = home == ATOMIC,
         .counting = counting,
+        .shards = shards > 1 ? shards : 0,
         .client = home == CLIENT ? client : NULL,
         .storage = home == MAPPED ? path : NULL };
     bf_filter *f = bf_open(&spec, &e);
@@ -107,7 +111,10 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     if (f) {
         const bf_info i = info_of(f);
         oracle o = { f->desc.scheme->layout->name, i.m, k, calloc(1, i.m),
-            bf_is_native(f->desc.scheme) ? NULL : f, 1 };
+            bf_is_native(f->desc.scheme) ? NULL : f, shards };
+        if (shards > 1)
+            CHECK(i.shards == shards && i.m >= m && i.m < m + 512 * shards &&
+                  i.m % (64 * shards) == 0);
         uint32_t seed = (uint32_t)(m + k);
         /* most of 3000 keys, or of 600, are there after three */
         const int rounds = SHORT(5, counting ? 1 : 2);
@@ -137,6 +144,23 @@ TEST(every_scheme_in_every_home)
                     if (counting || home == CLIENT) break;
                 }
     counting = false;
+}
+
+TEST(cut_into_shards)
+{
+    static const struct {
+        uint64_t m;
+        unsigned k, shards;
+    } cut[] = { { 40000, 7, 2 }, { 40000, 8, 3 }, { 20480, 1, 5 }, { 20480, 16, 40 }, { 100, 3, 2 },
+        { 99991, 2, 7 }, { 1, 1, 3 }, { 200000, 7, 64 } };
+    for (size_t s = 0; native_scheme(s); s++)
+        for (size_t i = 0; i < COUNT(cut); i++) {
+            shards = cut[i].shards;
+            against_oracle(native_scheme(s), cut[i].m, cut[i].k, MEMORY);
+        }
+    shards = 3;
+    against_oracle("classic", 300000, 1000, MEMORY);
+    shards = 1;
 }
 
 TEST(every_k)
@@ -403,7 +427,7 @@ TEST(arguments_of_schemes)
     bf_filter *c = bf_from_bytes(bytes, i.image_bytes, NULL, &e), *d = bf_copy(a, &e);
     CHECK_EQ(bf_equal(a, c, &e) & bf_equal(a, d, &e), 1);
     CHECK_EQ(bf_add(c, "12a", 3, &e), BF_EINVAL); /* the funnel survived */
-    for (bf_filter **f = (bf_filter *[]){ a, b, c, d, NULL }; *f; f++) bf_close(*f);
+    CLOSE(a, b, c, d);
     free(bytes);
 }
 
@@ -446,28 +470,6 @@ TEST(keys_that_a_scheme_cannot_hold)
     CHECK(e.key == BF_NO_KEY);
 }
 
-/* m alone sizes a filter with functions, wherever it is: k is their number. */
-TEST(functions_in_a_file)
-{
-    static bf_function *const others[] = { ours, length, length };
-    static const bf_functions other = { .count = 3, .function = others };
-    char path[] = "/tmp/bf-functions-XXXXXX";
-    bf_error e;
-    const int fd = mkstemp(path);
-    CHECK(fd >= 0 && unlink(path) == 0);
-    close(fd);
-    bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .functions = &functions, .storage = path }, &e);
-    CHECK(f && bf_add(f, "abc", 3, &e) == BF_ADDED);
-    bf_close(f);
-    f = bf_open(&(bf_spec){ .m = 1000, .functions = &functions, .storage = path }, &e);
-    CHECK(f && bf_test(f, "abc", 3, &e) == 1);
-    bf_close(f);
-    CHECK(!bf_open(&(bf_spec){ .m = 999, .functions = &functions, .storage = path }, &e));
-    CHECK(!bf_open(&(bf_spec){ .m = 1000, .functions = &other, .storage = path }, &e));
-    CHECK_HAS(e.msg, "other functions");
-    unlink(path);
-}
-
 TEST(functions_of_the_user)
 {
     static bf_function *const others[] = { ours, length, length }, *const hole[] = { ours, NULL };
@@ -477,11 +479,10 @@ TEST(functions_of_the_user)
                               none = { .count = 0, .function = three },
                               many = { .count = 17, .function = three };
     bf_error e;
-    bf_info i;
     bf_functions mine = functions; /* the filter has its own copy */
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = &mine }, &e);
     mine = holes;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.k == 3 && !strcmp(i.scheme, "functions"));
     CHECK_EQ(bf_add(f, "abc", 3, &e), BF_ADDED);
     uint8_t *bytes = malloc(i.image_bytes);
@@ -507,6 +508,16 @@ TEST(functions_of_the_user)
           e.code == BF_EINVAL);
     CLOSE(f, c, g);
     free(bytes);
+    /* in a file m alone sizes one, too: k is their number */
+    const char *path = temp_path();
+    const bf_spec there = { .m = 1000, .functions = &functions, .storage = path };
+    CHECK((f = bf_open(&there, &e)) && bf_add(f, "abc", 3, &e) == BF_ADDED);
+    CHECK((g = bf_open(&there, &e)) && bf_test(g, "abc", 3, &e) == 1);
+    CLOSE(f, g);
+    CHECK(!bf_open(&(bf_spec){ .m = 999, .functions = &functions, .storage = path }, &e));
+    CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = 1000, .functions = &other, .storage = path }, &e),
+        BF_EMISMATCH, "other functions");
+    unlink(path);
 }
 
 TEST(bytes_of_other_systems)

@@ -311,7 +311,6 @@ TEST(a_size_beyond_every_m)
 TEST(create)
 {
     bf_error e;
-    bf_info info;
     bf_filter *f = bf_create(0, 1000, 0, 0.01, NULL, NULL, &e), *g;
     CHECK(f && bf_add(f, "a", 1, &e) == BF_ADDED && bf_test(f, "a", 1, &e) == 1);
     CHECK((g = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e)) && bf_add(g, "a", 1, &e) == 1);
@@ -319,7 +318,7 @@ TEST(create)
     bf_close(f);
     bf_close(g);
     CHECK((f = bf_create(1024, 0, 5, 0, "guava", NULL, &e)));
-    bf_get_info(f, &info);
+    const bf_info info = info_of(f);
     CHECK(info.m == 1024 && info.k == 5 && !strcmp(info.scheme, "guava") && !info.storage);
     bf_close(f);
     CHECK_NO_FILTER(bf_create(0, 0, 0, 0, NULL, NULL, &e), BF_EINVAL, "m and n");

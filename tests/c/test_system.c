@@ -16,14 +16,7 @@ static int close_errno, sync_errno;
 static bool writes_nothing, no_sysinfo;
 static off_t reads_to = -1; /* the file ends here */
 
-REPLACED(int, open, (const char *path, int flags, ...))
-{
-    va_list ap;
-    va_start(ap, flags);
-    const int mode = va_arg(ap, int), why = on_open ? on_open(path, flags) : 0;
-    va_end(ap);
-    return why ? fault(why) : __real_open(path, flags, mode);
-}
+HOOKED_OPEN(on_open ? on_open(name, flags) : 0)
 HOOKED(int, linkat, (int d, const char *a, int e_, const char *b, int flags), (d, a, e_, b, flags),
     on_link ? on_link(a, flags) : 0)
 HOOKED(int, flock, (int fd, int how), (fd, how), on_lock &&how &LOCK_EX ? on_lock(NULL, how) : 0)
@@ -42,9 +35,7 @@ REPLACED(int, close, (int fd))
     const int rc = __real_close(fd);
     return close_errno ? fault(close_errno) : rc;
 }
-int __real_sysinfo(struct sysinfo *i);
-int __wrap_sysinfo(struct sysinfo *i);
-int __wrap_sysinfo(struct sysinfo *i) { return no_sysinfo ? -1 : __real_sysinfo(i); }
+HOOKED(int, sysinfo, (struct sysinfo * i), (i), no_sysinfo ? ENOSYS : 0)
 
 static void as_ever(void)
 {
@@ -57,25 +48,6 @@ static void as_ever(void)
 /* ---- what the tests share ---- */
 static const bf_spec sized = { .m = 1000, .k = 3, .storage = path };
 #define GROWS .n = 10, .p = 0.1, .grow = 2, .storage = path
-
-#define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
-
-/* A filter is made, others find in it what was added; no other file is there. */
-static void a_filter_can_be_made(void)
-{
-    bf_filter *f = bf_open(&sized, &e), *g = NULL;
-    CHECK(f != NULL);
-    if (!f) {
-        fprintf(stderr, "     %s\n", e.msg);
-        return;
-    }
-    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-    as_ever();
-    CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_test(g, "a", 1, &e) == 1);
-    CHECK_EQ(files(), 1);
-    CLOSE(f, g);
-    gone();
-}
 
 static void none_can_be_made(int code, const char *says)
 {
@@ -117,7 +89,8 @@ TEST(names_that_are_taken)
 {
     tries = 0;
     on_open = one_name_is_taken;
-    a_filter_can_be_made();
+    can_be_made(&sized);
+    as_ever();
     CHECK_EQ(tries, 2);
     on_open = all_names_are_taken;
     none_can_be_made(BF_EIO, "cannot write");
@@ -196,7 +169,6 @@ TEST(files_that_may_only_be_read)
 {
     static const int reasons[] = { EACCES, EROFS, EPERM };
     for (size_t i = 0; i < 3; i++) {
-        bf_info info;
         bf_close(OPEN(.m = 1000, .k = 3, .storage = path));
         read_only_why = reasons[i];
         on_open = not_for_writing;
@@ -204,7 +176,7 @@ TEST(files_that_may_only_be_read)
         bf_filter *f = bf_open(&(bf_spec){ .storage = path }, &e);
         as_ever();
         CHECK(f != NULL && e.code == 0); /* what was tried first is no error */
-        bf_get_info(f, &info);
+        const bf_info info = info_of(f);
         CHECK(info.read_only);
         CHECK_EQ(bf_test(f, "a", 1, &e), 0);
         CHECK_REFUSED(bf_add(f, "a", 1, &e), BF_ENOTSUP,

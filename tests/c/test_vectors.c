@@ -1,6 +1,6 @@
 /* test_vectors.c - the schemes of older systems against what those systems answered:
- * tests/vectors, every file of it. argv[1] is that folder; without it, it is found from where this
- * source lies.  Runs with both kernels.  About core/hash/functions.c, core/size/schemes.c,
+ * tests/vectors, every file of it. argv[1] is that folder, where it lies elsewhere.  Runs with both
+ * kernels.  About core/hash/functions.c, core/size/schemes.c,
  * core/size/sizing_older.c, core/size/sizing_redisbloom.c, core/hash/older/,
  * core/layout/older/. */
 #include "../../core/sets/sets.h"
@@ -248,28 +248,6 @@ TEST(digests)
 }
 
 /* ---- whole filters ---- */
-static int64_t each_url(bf_filter *f,
-    int64_t (*call)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *), uint64_t salt,
-    uint64_t from, uint64_t count)
-{
-    enum { AT_ONCE = 1000 };
-    static url_text text[AT_ONCE];
-    static bf_key key[AT_ONCE];
-    int64_t total = 0;
-    bf_error e;
-    for (uint64_t at = 0, c; at < count; at += c) {
-        c = count - at < AT_ONCE ? count - at : AT_ONCE;
-        for (uint64_t i = 0; i < c; i++) key[i] = make_url(text + i, salt, from + at + i);
-        int64_t hits = call(f, key, c, NULL, &e);
-        if (hits < 0) {
-            wrong("%s: %s", f->desc.name, e.msg);
-            return hits;
-        }
-        total += hits;
-    }
-    return total;
-}
-
 static void same_bytes(bf_filter *f, const char *format, const char *sha, const char *hex)
 {
     char got[65];
@@ -445,10 +423,8 @@ TEST(generators)
 
 int main(int argc, char **argv)
 {
-    static char beside[512]; /* this file is tests/c/test_vectors.c */
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(
-        beside, sizeof beside, "%.*s../vectors", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
+    static char beside[512];
+    of_tests(beside, sizeof beside, "vectors");
     folder = argc > 1 ? argv[1] : beside;
     run_tests();
     for (size_t i = 0; i < nkeys; i++) free((void *)keys[i].ptr);

@@ -16,8 +16,7 @@ static double clock_(void *p)
     return t;
 }
 
-#define OPEN(...)                                                                                  \
-    must(bf_open(&(bf_spec){ .clock = clock_, .clock_ctx = now, __VA_ARGS__ }, &e), __LINE__)
+#define CLOCKED(...) OPEN(.clock = clock_, .clock_ctx = now, __VA_ARGS__)
 static int add_key(bf_filter *f, uint64_t i) { return add(f, 'k', i); }
 static int has_key(bf_filter *f, uint64_t i) { return has(f, 'k', i); }
 static int64_t many_keys(bf_filter *f, bool adds, uint64_t from, size_t n, uint8_t *each)
@@ -34,7 +33,7 @@ TEST(bounds_to_the_second)
         for (int shift = 0; shift < 12; shift++) {
             const double window = 60, t = 1000 * 60 + shift * 5;
             *now = t;
-            bf_filter *f = OPEN(.n = 100, .p = 1e-6, .window = window, .parts = parts);
+            bf_filter *f = CLOCKED(.n = 100, .p = 1e-6, .window = window, .parts = parts);
             CHECK_EQ(add_key(f, 1), BF_ADDED);
             *now = t + window;
             CHECK_EQ(has_key(f, 1), 1);
@@ -56,7 +55,7 @@ TEST(rate_whatever_comes_when)
     for (int shape = 0; shape < 3;
         shape++) { /* all at once; evenly; the same keys in every epoch */
         *now = 5000;
-        bf_filter *f = OPEN(.n = N, .p = p, .window = 40, .parts = 4);
+        bf_filter *f = CLOCKED(.n = N, .p = p, .window = 40, .parts = 4);
         for (int epoch = 0; epoch < 9; epoch++, *now += 10) {
             if (shape == 0 && epoch % 4 == 0) many_keys(f, true, (uint64_t)epoch * N, N, NULL);
             if (shape == 1) many_keys(f, true, (uint64_t)epoch * N / 4, N / 4, NULL);
@@ -77,7 +76,7 @@ TEST(clocks_that_jump)
     for (int file = 0; file < 2; file++) {
         *now = 100000;
         bf_filter *f =
-            OPEN(.n = 1000, .p = 1e-5, .window = 60, .parts = 4, .storage = file ? path : NULL);
+            CLOCKED(.n = 1000, .p = 1e-5, .window = 60, .parts = 4, .storage = file ? path : NULL);
         many_keys(f, true, 0, 500, NULL);
         *now = 10; /* back: nothing is lost, nothing emptied */
         CHECK_EQ(many_keys(f, false, 0, 500, NULL), 500);
@@ -86,7 +85,7 @@ TEST(clocks_that_jump)
         *now = -1e6;
         CHECK_EQ(many_keys(f, false, 0, 1000, NULL), 1000);
         if (file) {
-            bf_filter *g = OPEN(.storage = path);
+            bf_filter *g = CLOCKED(.storage = path);
             CHECK_EQ(many_keys(g, false, 0, 1000, NULL), 1000);
             bf_close(g);
         }
@@ -107,14 +106,13 @@ TEST(clocks_that_jump)
 
 TEST(the_clock_of_the_system)
 {
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 3600 }, &e), __LINE__);
+    bf_filter *f = OPEN(.n = 1000, .p = 0.01, .window = 3600);
     CHECK_EQ(add_key(f, 1), BF_ADDED);
     CHECK_EQ(has_key(f, 1), 1);
     CHECK_EQ(add_key(f, 1), BF_PRESENT);
     bf_part_info p;
-    bf_info i;
     unsigned used = 0;
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     CHECK(i.window == 3600 && i.parts == 4 && i.part_count == 5);
     for (unsigned q = 0; q < i.part_count; q++) {
         CHECK_EQ(bf_get_part(f, q, &p, &e), 0);
@@ -131,12 +129,11 @@ TEST(the_clock_of_the_system)
 TEST(bytes_and_sets)
 {
     *now = 7000;
-    bf_filter *f = OPEN(.n = 1000, .p = 1e-4, .window = 60, .parts = 3), *g;
-    bf_info i;
+    bf_filter *f = CLOCKED(.n = 1000, .p = 1e-4, .window = 60, .parts = 3), *g;
     many_keys(f, true, 0, 300, NULL);
     *now += 30;
     many_keys(f, true, 300, 300, NULL);
-    bf_get_info(f, &i);
+    const bf_info i = info_of(f);
     uint8_t *b = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(f, b, i.image_bytes, &e), 0);
     g = must(bf_from_bytes(b, i.image_bytes, &(bf_spec){ .clock = clock_, .clock_ctx = now }, &e),
@@ -150,7 +147,7 @@ TEST(bytes_and_sets)
     free(b);
     CHECK_EQ(bf_save(f, path, &e), 0);
     bf_close(g);
-    g = OPEN(.storage = path);
+    g = CLOCKED(.storage = path);
     CHECK_EQ(many_keys(g, false, 0, 600, NULL), 600);
     *now += 55; /* the first 300 are forgotten: 85 > 80 */
     CHECK(many_keys(g, false, 0, 300, NULL) == 0 && many_keys(g, false, 300, 300, NULL) == 300);
@@ -209,14 +206,14 @@ TEST(together_under_a_fast_clock)
         int status = 0;
         *now = 1e6;
         *ended = 0;
-        bf_filter *f = OPEN(.n = 20000, .p = 1e-6, .window = 40, .parts = 4, .threads = true,
+        bf_filter *f = CLOCKED(.n = 20000, .p = 1e-6, .window = 40, .parts = 4, .threads = true,
             .storage = processes ? path : NULL);
         for (uint64_t i = 0; i < WORKERS; i++) {
             w[i] = (worker){ f, i << 32, 0 };
             if (!processes)
                 pthread_create(t + i, NULL, adds_and_looks, w + i);
             else if (fork() == 0) {
-                w[i].f = OPEN(.storage = path);
+                w[i].f = CLOCKED(.storage = path);
                 _exit(((worker *)adds_and_looks(w + i))->bad != 0);
             }
         }
@@ -244,7 +241,7 @@ TEST(killed_while_a_part_is_emptied)
 {
     unsigned found = 0;
     *now = 1e6;
-    bf_filter *f = OPEN(.n = 2000000, .p = 1e-4, .window = 40, .parts = 4,
+    bf_filter *f = CLOCKED(.n = 2000000, .p = 1e-4, .window = 40, .parts = 4,
         .storage = path); /* some ms to empty one */
     for (int round = 0; round < 20; round++) {
         many_keys(f, true, (uint64_t)round * 1000, 1000, NULL);
@@ -276,8 +273,8 @@ TEST(killed_while_a_part_is_emptied)
 TEST(a_reader_never_writes)
 {
     *now = 1e6;
-    bf_filter *w = OPEN(.n = 1000, .p = 1e-5, .window = 40, .storage = path),
-              *r = OPEN(.storage = path, .read_only = true);
+    bf_filter *w = CLOCKED(.n = 1000, .p = 1e-5, .window = 40, .storage = path),
+              *r = CLOCKED(.storage = path, .read_only = true);
     many_keys(w, true, 0, 100, NULL);
     CHECK_EQ(many_keys(r, false, 0, 100, NULL), 100);
     CHECK_EQ(add_key(r, 5), BF_ENOTSUP);

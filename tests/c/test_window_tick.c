@@ -30,7 +30,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-#define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 static int add(bf_filter *f, uint64_t key) { return bf_add(f, &key, sizeof key, &e); }
 static int has(bf_filter *f, uint64_t key) { return bf_test(f, &key, sizeof key, &e); }
 static int has_of_many(bf_filter *f, uint64_t key)

@@ -3,31 +3,9 @@
  * or delete takes no key that is acknowledged.  About core/home/writer.c. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
+#include "file_kinds.h"
 #include "numbers.h"
-#include "one_folder.h"
 #include <sys/mman.h>
-
-static const bf_spec kinds[] = { { .n = 2000, .p = 0.01 }, { .m = 30000, .n = 2000 },
-    { .n = 2000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
-    { .n = 1000, .p = 0.01, .window = 1e9 }, { .n = 2000, .p = 0.01, .scheme = "guava" } };
-enum { KINDS = COUNT(kinds) };
-
-static bf_spec spec_of(size_t kind, bool exclusive)
-{
-    bf_spec s = kinds[kind];
-    s.storage = path;
-    s.exclusive = exclusive;
-    return s;
-}
-static bf_filter *open_it(size_t kind, bool exclusive)
-{
-    const bf_spec s = spec_of(kind, exclusive);
-    return bf_open(&s, &e);
-}
-static bf_filter *sure(size_t kind, bool exclusive)
-{
-    return must(open_it(kind, exclusive), __LINE__);
-}
 
 /* ---- what writes: each is refused, and each meets a file that was replaced ---- */
 static int64_t one(bf_filter *f) { return bf_add(f, "one", 3, &e); }
@@ -85,7 +63,7 @@ TEST(the_same_bits)
     static bf_key keys[MANY];
     for (int i = 0; i < MANY; i++) keys[i] = (bf_key){ &numbers[i], sizeof(int) }, numbers[i] = i;
     for (size_t k = 0; k < KINDS; k++) {
-        bf_filter *f = sure(k, true), *g = must(bf_open(&kinds[k], &e), __LINE__);
+        bf_filter *f = sure(k, true), *g = MADE(&kinds[k]);
         add_numbers(f, 0, 500);
         add_numbers(g, 0, 500);
         CHECK_EQ(bf_add_many(f, keys, MANY, NULL, &e), bf_add_many(g, keys, MANY, NULL, &e));
@@ -95,56 +73,31 @@ TEST(the_same_bits)
     }
 }
 
-TEST(not_elsewhere)
+/* Homes without one: test_refusals.c. */
+TEST(no_permission_to_write)
 {
-    bf_spec memory = { .n = 100, .p = 0.01, .exclusive = true }, redis = memory, reads = memory;
-    redis.storage = "redis://127.0.0.1:1/0?key=k";
     bf_close(sure(0, false));
-    reads.storage = path;
-    reads.read_only = true;
-    CHECK_NO_FILTER(bf_open(&memory, &e), BF_EINVAL, "exclusive is for mapped files");
-    CHECK(!bf_open(&redis, &e) && e.code == BF_EINVAL);
-    CHECK(!bf_open(&reads, &e) && e.code == BF_EINVAL);
     CHECK_EQ(chmod(path, 0400), 0);
     CHECK_NO_FILTER(open_it(0, true), BF_EIO, "no permission to write");
     gone();
 }
 
 /* ---- processes ---- */
-static int ends_with(int (*child)(void))
-{
-    int status = 0;
-    fflush(NULL);
-    const pid_t pid = fork();
-    if (pid == 0) _exit(child());
-    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static bf_filter *parents;
-static int child_writes(void)
-{
-    if (bf_test(parents, "one", 3, &e) != 1) return 1;
-    for (size_t w = 0; w < WRITES; w++)
-        if (writes[w](parents) != BF_EBUSY || !strstr(e.msg, "a child cannot write")) return 2;
-    bf_close(parents);
-    return 0;
-}
-static int child_opens(void)
-{
-    bf_filter *g = open_it(0, false);
-    return g && add_two(g) == BF_EBUSY ? 0 : 1;
-}
-
 TEST(a_child_does_not_write)
 {
     for (size_t k = 0; k < KINDS; k++) {
-        parents = sure(k, true);
-        CHECK(one(parents) == BF_ADDED);
-        CHECK_EQ(ends_with(child_writes), 0);
-        if (k == 0) CHECK_EQ(ends_with(child_opens), 0);
-        CHECK(add_two(parents) == 2 && !open_it(k, true)); /* the child's close took nothing away */
-        bf_close(parents);
+        bf_filter *f = sure(k, true);
+        CHECK(one(f) == BF_ADDED);
+        IN_A_CHILD
+        {
+            CHECK_EQ(bf_test(f, "one", 3, &e), 1);
+            for (size_t w = 0; w < WRITES; w++)
+                CHECK_REFUSED(writes[w](f), BF_EBUSY, "a child cannot write");
+            bf_close(f);
+        }
+        IN_A_CHILD CHECK_EQ(add_two(sure(k, false)), BF_EBUSY);
+        CHECK(add_two(f) == 2 && !open_it(k, true)); /* the child's close took nothing away */
+        bf_close(f);
         gone();
     }
 }
@@ -181,7 +134,7 @@ TEST(it_ends_with_its_process)
 /* A child goes on with its parent's handle, so it counts as a writer as long as it lives. */
 TEST(a_child_of_an_ordinary_writer)
 {
-    int stop[2], status;
+    int stop[2];
     bf_filter *f = sure(0, false);
     CHECK(one(f) == BF_ADDED && pipe(stop) == 0);
     fflush(NULL);
@@ -194,7 +147,7 @@ TEST(a_child_of_an_ordinary_writer)
     bf_close(f);
     CHECK(!open_it(0, true) && e.code == BF_EBUSY);
     close(stop[1]);
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    ends_well(child);
     close(stop[0]);
     f = sure(0, true);
     CHECK_EQ(bf_test(f, "more", 4, &e), 1);
@@ -232,29 +185,27 @@ TEST(open_files_are_not_saved_over)
         CHECK(unlink(other) == 0 && unlink(soft) == 0 && unlink(hard) == 0);
         bf_spec reads = spec_of(k, false);
         reads.read_only = true;
-        f = must(bf_open(&reads, &e), __LINE__);
+        f = MADE(&reads);
         CHECK(bf_save(copy, path, &e) == 0 && bf_test(f, "one", 3, &e) == 1);
         CLOSE(f, copy);
         gone();
     }
 }
 
-static int child_saves(void)
-{
-    bf_filter *copy = must(bf_copy(parents, &e), __LINE__);
-    if (bf_save(copy, path, &e) != BF_EBUSY) return 1;
-    bf_close(parents);
-    return bf_save(copy, path, &e) == 0 ? 0 : 2;
-}
-
 /* A child has its parent's handles, until it closes them. */
 TEST(a_child_saves)
 {
-    parents = sure(0, false);
-    CHECK(one(parents) == BF_ADDED);
-    CHECK_EQ(ends_with(child_saves), 0);
-    CHECK_EQ(add_two(parents), BF_EIO); /* it was replaced */
-    bf_close(parents);
+    bf_filter *f = sure(0, false);
+    CHECK(one(f) == BF_ADDED);
+    IN_A_CHILD
+    {
+        bf_filter *copy = must(bf_copy(f, &e), __LINE__);
+        CHECK_EQ(bf_save(copy, path, &e), BF_EBUSY);
+        bf_close(f);
+        CHECK_EQ(bf_save(copy, path, &e), 0);
+    }
+    CHECK_EQ(add_two(f), BF_EIO); /* it was replaced */
+    bf_close(f);
     gone();
 }
 
@@ -263,7 +214,7 @@ static void moved(void) { CHECK_EQ(rename(path, other), 0); }
 static void removed(void) { CHECK_EQ(unlink(path), 0); }
 static void renamed_over(void)
 {
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = 10, .p = 0.1 }, &e), __LINE__);
+    bf_filter *f = OPEN(.n = 10, .p = 0.1);
     CHECK(bf_save(f, other, &e) == 0 && rename(other, path) == 0);
     bf_close(f);
 }
@@ -323,8 +274,7 @@ TEST(in_another_folder)
 {
     char *was = getcwd(NULL, 0);
     CHECK_EQ(chdir(folder), 0);
-    bf_filter *f =
-        must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f.bloom" }, &e), __LINE__);
+    bf_filter *f = OPEN(.n = 100, .p = 0.01, .storage = "f.bloom");
     CHECK_EQ(chdir("/"), 0);
     CHECK(add_two(f) == 2 && bf_sync(f, &e) == 0 && bf_check_file(f, &e) == 0);
     removed();
@@ -353,11 +303,7 @@ TEST(in_the_middle_of_a_call)
     const bf_functions functions = { .count = 1, .function = own };
     for (int i = 0; i < MANY; i++) keys[i] = (bf_key){ &numbers[i], sizeof(int) }, numbers[i] = i;
     for (int last = 0; last < 2; last++) {
-        bf_filter *f = must(
-            bf_open(
-                &(bf_spec){ .m = 10000000, .n = MANY, .functions = &functions, .storage = path },
-                &e),
-            __LINE__);
+        bf_filter *f = OPEN(.m = 10000000, .n = MANY, .functions = &functions, .storage = path);
         calls = 0;
         replaced_at = last ? MANY : MANY / 4;
         e = (bf_error){ 0 };
@@ -386,7 +332,7 @@ TEST(replaced_beside_an_adder)
         pthread_t t;
         bf_spec s = spec_of(0, false);
         s.threads = true;
-        bf_filter *f = must(bf_open(&s, &e), __LINE__);
+        bf_filter *f = MADE(&s);
         __atomic_store_n(&started, false, __ATOMIC_RELEASE);
         CHECK_EQ(pthread_create(&t, NULL, adds, f), 0);
         while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) sched_yield();

@@ -4,20 +4,11 @@
 /* wraps: open fcntl mmap madvise close flock */
 #define _GNU_SOURCE
 #include "bloomfilter_host.h"
+#include "file_kinds.h"
 #include "numbers.h"
-#include "one_folder.h"
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
-
-static const bf_spec shape = { .n = 2000, .p = 0.01 };
-static bf_filter *open_it(bool exclusive)
-{
-    bf_spec s = shape;
-    s.storage = path;
-    s.exclusive = exclusive;
-    return bf_open(&s, &e);
-}
 
 /* ---- a thread that forks in the middle ---- */
 enum { MOST_FORKS = 200 };
@@ -133,14 +124,14 @@ AT_A_POINT(int, close, (int fd), (fd))
 TEST(children_forked_meanwhile_do_not_share_an_exclusive_lock)
 {
     CHECK_EQ(pipe(end_of_children), 0);
-    bf_close(must(open_it(false), __LINE__));
+    bf_close(sure(0, false));
     forks_now = true;
-    bf_filter *f = must(open_it(true), __LINE__);
+    bf_filter *f = sure(0, true);
     forks_now = false;
     CHECK(nforks > 5 && nwaits > 0);
     CHECK_EQ(add_two(f), 2);
     bf_close(f);
-    f = open_it(true); /* no handle is open, and all children live */
+    f = open_it(0, true); /* no handle is open, and all children live */
     if (!f) FAILED("%s\n", e.msg);
     bf_close(f);
     end_children();
@@ -151,12 +142,12 @@ TEST(children_forked_meanwhile_do_not_share_an_exclusive_lock)
 TEST(children_forked_meanwhile_do_not_share_the_locks_of_a_rebuild)
 {
     CHECK_EQ(pipe(end_of_children), 0);
-    bf_filter *f = must(open_it(false), __LINE__);
+    bf_filter *f = sure(0, false);
     CHECK_EQ(add_two(f), 2);
     fflush(NULL);
     const pid_t rebuilds = fork();
     if (rebuilds == 0) {
-        bf_filter *own = must(open_it(false), __LINE__);
+        bf_filter *own = sure(0, false);
         forks_now = true;
         if (!bf_rebuild_begin(own, &e)) _exit(1);
         forks_now = false;
@@ -195,10 +186,7 @@ REPLACED(int, flock, (int fd, int how))
 
 static bf_filter *growing_counters(void)
 {
-    bf_filter *f = must(
-        bf_open(
-            &(bf_spec){ .n = 100, .p = 0.01, .counting = true, .grow = 2, .storage = path }, &e),
-        __LINE__);
+    bf_filter *f = OPEN(.n = 100, .p = 0.01, .counting = true, .grow = 2, .storage = path);
     CHECK_EQ(bf_add(f, "y", 1, &e), 1);
     return f;
 }
@@ -238,14 +226,14 @@ TEST(a_thread_that_holds_off_forks_is_not_cancelled)
 /* ---- ENOLCK ---- */
 TEST(no_memory_for_a_lock_is_an_error)
 {
-    bf_filter *f = must(open_it(true), __LINE__), *g = must(open_it(false), __LINE__);
+    bf_filter *f = sure(0, true), *g = sure(0, false);
     no_memory = true;
     CHECK_REFUSED(add_two(g), BF_EIO, "cannot lock ");
     no_memory = false;
     CHECK_REFUSED(add_two(g), BF_EBUSY, "has an exclusive writer");
     bf_close(f);
     no_memory = true;
-    CHECK_NO_FILTER(open_it(true), BF_EIO, "cannot lock ");
+    CHECK_NO_FILTER(open_it(0, true), BF_EIO, "cannot lock ");
     no_memory = false;
     CHECK_EQ(add_two(g), 2);
     bf_close(g);
@@ -254,10 +242,10 @@ TEST(no_memory_for_a_lock_is_an_error)
 
 TEST(a_file_system_without_locks_has_ordinary_writers)
 {
-    bf_filter *f = must(open_it(false), __LINE__);
+    bf_filter *f = sure(0, false);
     no_locks = true;
     CHECK_EQ(add_two(f), 2);
-    CHECK_NO_FILTER(open_it(true), BF_ENOTSUP, "cannot have an exclusive writer");
+    CHECK_NO_FILTER(open_it(0, true), BF_ENOTSUP, "cannot have an exclusive writer");
     bf_error e;
     bf_filter *fresh = must(bf_rebuild_begin(f, &e), __LINE__);
     CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);

@@ -4,6 +4,7 @@
  * filter of many parts is made, with pages or without, and what is then written into its headers,
  * live words above all. */
 #define XXH_INLINE_ALL
+#include "../c/helpers/chain_bytes.h"
 #include "../c/helpers/paged.h"
 #include "fuzz.h"
 #include <unistd.h>
@@ -22,38 +23,21 @@ enum {
     SECONDS = 20
 };
 
-static void put64(uint8_t *at, uint64_t v)
-{
-    for (int i = 0; i < 8; i++) at[i] = (uint8_t)(v >> 8 * i);
-}
-
-static void mend(uint8_t *page, size_t len, uint8_t how)
+static void mend_some(uint8_t *page, size_t len, uint8_t how)
 {
     uint8_t copy[HEADER];
     if (len >= LEAST && page[8] == COMPACT) {
-        if (how & FIX_HEADER) put64(page + 16, XXH3_64bits(page + 24, len - 24));
+        if (how & FIX_HEADER) put(page + 16, 8, XXH3_64bits(page + 24, len - 24));
         return;
     }
     if (len < HEADER) return;
     if (how & FIX_DIRTY) memcpy(page + 2048, page + 2056, 8);
-    if (how & FIX_HEADER) put64(page + 16, XXH3_64bits(page + 24, 2048 - 24));
-    if (how & FIX_BITS) put64(page + 2072, XXH3_64bits(page + HEADER, len - HEADER));
+    if (how & FIX_HEADER) put(page + 16, 8, XXH3_64bits(page + 24, 2048 - 24));
+    if (how & FIX_BITS) put(page + 2072, 8, XXH3_64bits(page + HEADER, len - HEADER));
     memcpy(copy, page, HEADER);
     memcpy(copy + 2048, copy + 2056, 8);
     if (copy[29] & 7) memset(copy + 2080, 0, 8); /* the live word has a check of its own */
-    if (how & FIX_PAGE) put64(page + 4088, XXH3_64bits(copy, 4088));
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-    uint64_t v = 0;
-    for (int i = 8; i-- > 0;) v = v << 8 | at[i];
-    return v;
-}
-static void put_live(uint8_t *at, uint64_t value)
-{
-    uint64_t v = value & UINT64_C(0xFFFFFFFFFFFF);
-    put64(at, (~(v ^ v >> 16 ^ v >> 32) & 0xFFFF) << 48 | v);
+    if (how & FIX_PAGE) put(page + 4088, 8, XXH3_64bits(copy, 4088));
 }
 
 static uint8_t *short_bytes(bf_filter *f, uint64_t *len)
@@ -82,21 +66,21 @@ static uint8_t *filled(const bf_spec *spec, unsigned keys, bool paged, uint64_t 
 static void scribble(uint8_t *page, size_t head, size_t bits, input *in, uint64_t now)
 {
     const bool paged = head == HEADER;
-    uint8_t *live = page + (paged ? 2080 : head - 8);
+    uint8_t *at = page + (paged ? 2080 : head - 8);
     static const uint64_t far[] = { 0, 1, UINT64_C(1) << 45, UINT64_C(1) << 46,
         (UINT64_C(1) << 47) - 1, UINT64_C(1) << 47, UINT64_MAX };
     uint64_t what = take(in, 1);
     if (what < 64)
-        put_live(live, now + what - 32);
+        put(at, 8, live((int64_t)(now + what - 32)));
     else if (what < 96)
-        put_live(live, far[what % 7] + take(in, 1) % 8);
+        put(at, 8, live((int64_t)(far[what % 7] + take(in, 1) % 8)));
     else if (what < 128)
-        put_live(live, take(in, 6));
+        put(at, 8, live((int64_t)(take(in, 6))));
     else if (what < 160) {
-        size_t at = 24 + take(in, 1) % (paged ? 180 : head + bits - 24);
-        page[at] = (uint8_t)take(in, 1);
+        size_t byte = 24 + take(in, 1) % (paged ? 180 : head + bits - 24);
+        page[byte] = (uint8_t)take(in, 1);
     }
-    mend(page, paged ? HEADER : head + bits, FIX_HEADER | FIX_PAGE);
+    mend_some(page, paged ? HEADER : head + bits, FIX_HEADER | FIX_PAGE);
 }
 
 /* What a filter that was read does must end, and keep its keys. */
@@ -138,7 +122,7 @@ static void made(const uint8_t *data, size_t len)
     const uint64_t now = grow ? spec.n : (uint64_t)(still(NULL) / (spec.window / spec.parts));
     for (size_t at = 0, bits = 0, head; at < bytes; at += head + bits) {
         head = image[at + 12] | (size_t)image[at + 13] << 8;
-        bits = at ? (size_t)(get64(image + at + 32) + 63) / 64 * 8 : 0;
+        bits = at ? (size_t)(get(image + at + 32, 8) + 63) / 64 * 8 : 0;
         scribble(image + at, head, bits, &in, now);
     }
     bf_filter *f = bf_from_bytes(image, bytes, &mine, &e);
@@ -181,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     size_t whole;
     uint8_t *copy = stretched(data + 1, len - 1, how & STRETCH, &whole);
-    mend(copy, whole, how);
+    mend_some(copy, whole, how);
     static const char secret[BF_SECRET_BYTES + 1] = "fuzz fuzz fuzz f";
     bf_spec expect = { .clock = still };
     if (how & 32) {

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (len < 1) return 0;
     size_t whole;
     uint8_t *copy = stretched(data + 1, len - 1, true, &whole);
-    mend(copy, whole, data[0]);
+    mend_some(copy, whole, data[0]);
     put_file(copy, whole);
     bf_spec spec = {
         .storage = path(), .clock = still, .must_exist = true, .read_only = (data[0] & 64) != 0

@@ -2,7 +2,8 @@
  * docs/format.md has the offsets. */
 #ifndef CHAIN_BYTES_H
 #define CHAIN_BYTES_H
-#include "check.h"
+#include <stdint.h>
+#include <string.h>
 #include <xxhash.h>
 
 enum { PAGE = 4096 };

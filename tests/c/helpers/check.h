@@ -158,6 +158,22 @@ __attribute__((warn_unused_result)) static inline int checks_finished(void)
     printf("\n");
     return checks_failed != 0;
 }
+/* The statement that follows is a child's.  What fails there is a failure of the test. */
+#define IN_A_CHILD for (pid_t child_ = child_begins(); child_ == 0; _exit(failed_here != 0))
+static inline void ends_well(pid_t child)
+{
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_EQ(status, 0);
+}
+static inline pid_t child_begins(void)
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) failed_here = 0;
+    if (child != 0) ends_well(child);
+    return child;
+}
 #define FINISH() checks_finished()
 /* What most programs' main is: all tests, or all with what they need around them. */
 static inline int main_of_tests(void)
@@ -171,6 +187,43 @@ static inline int main_of_tests(void)
     type __real_##name params;                                                                     \
     type __wrap_##name params;                                                                     \
     type __wrap_##name params
+/* What somebody else does then, once. */
+static inline void act_once(void (**act)(void))
+{
+    void (*const now)(void) = *act;
+    *act = NULL;
+    if (now) now();
+}
+/* What a function in the place of another returns. */
+static inline int fault(int why)
+{
+    errno = why;
+    return -1;
+}
+/* In the place of a call of the system: it fails with the errno `why`, 0 is as ever. */
+#define HOOKED(type, name, params, args, why)                                                      \
+    REPLACED(type, name, params)                                                                   \
+    {                                                                                              \
+        const int now_ = (why);                                                                    \
+        return now_ ? fault(now_) : __real_##name args;                                            \
+    }
+/* The same of open; `why` may look at name and flags.  The third argument is read where there is
+ * none, too, as open itself may. */
+#define HOOKED_OPEN(why)                                                                           \
+    REPLACED(int, open, (const char *name, int flags, ...))                                        \
+    {                                                                                              \
+        va_list more_;                                                                             \
+        va_start(more_, flags);                                                                    \
+        const int mode_ = va_arg(more_, int), now_ = (why);                                        \
+        va_end(more_);                                                                             \
+        return now_ ? fault(now_) : __real_open(name, flags, mode_);                               \
+    }
+/* A file or folder of tests/, from where this header lies. */
+static inline void of_tests(char *to, size_t size, const char *name)
+{
+    const char *slash = strrchr(__FILE__, '/');
+    snprintf(to, size, "%.*s../../%s", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__, name);
+}
 /* In main, before all tests. */
 #define MAKE_FOLDER(name)                                                                          \
     if (!mkdtemp(name)) {                                                                          \

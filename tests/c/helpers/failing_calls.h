@@ -129,17 +129,5 @@ WRAP_PARTLY(
     ssize_t, recv, n, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), ECONNRESET)
 WRAP(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), 0, 0)
 WRAP(int, getentropy, (void *p, size_t n), (p, n), -1, EIO)
-
-REPLACED(int, open, (const char *path, int flags, ...))
-{
-    va_list ap;
-    va_start(ap, flags);
-    int mode = va_arg(ap, int); /* read even where there is none, as open itself may */
-    va_end(ap);
-    if (now("open")) {
-        errno = EMFILE;
-        return -1;
-    }
-    return __real_open(path, flags, mode);
-}
+HOOKED_OPEN(now("open") ? EMFILE : 0)
 #endif

@@ -6,7 +6,6 @@
 #include "must.h"
 #include "letter_keys.h"
 
-#define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 static void rate_is(bf_filter *f, double p, uint64_t probes)
 {
     double hits = (double)many(f, false, 'x', 0, probes, NULL), mean = p * (double)probes;

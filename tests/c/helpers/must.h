@@ -1,5 +1,4 @@
-/* must.h - what tests that open many filters share: the last error, filters that must open, and how
- * a call is made to fail. */
+/* must.h - what tests that open many filters share: the last error, and filters that must open. */
 #ifndef MUST_H
 #define MUST_H
 #include "../../../core/bloomfilter.h"
@@ -14,18 +13,7 @@ static inline bf_filter *must(bf_filter *f, int line)
     }
     return f;
 }
-
-/* What a function in the place of another returns. */
-static inline int fault(int why)
-{
-    errno = why;
-    return -1;
-}
-/* In the place of a call of the system: it fails with the errno `why`, 0 is as ever. */
-#define HOOKED(type, name, params, args, why)                                                      \
-    REPLACED(type, name, params)                                                                   \
-    {                                                                                              \
-        const int now_ = (why);                                                                    \
-        return now_ ? fault(now_) : __real_##name args;                                            \
-    }
+/* By a spec, or by its fields. */
+#define MADE(...) must(bf_open(__VA_ARGS__, &e), __LINE__)
+#define OPEN(...) MADE(&(bf_spec){ __VA_ARGS__ })
 #endif

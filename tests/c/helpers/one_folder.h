@@ -20,4 +20,14 @@ static inline void gone(void)
     unlink(path);
     CHECK_EQ(files(), 0);
 }
+/* One of m and k can be made, others find in it what was added; no other file is there. */
+static inline void can_be_made(const bf_spec *s)
+{
+    bf_filter *f = MADE(s), *g = NULL;
+    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+    CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_test(g, "a", 1, &e) == 1);
+    CHECK_EQ(files(), 1);
+    CLOSE(f, g);
+    gone();
+}
 #endif

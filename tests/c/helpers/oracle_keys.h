@@ -3,6 +3,7 @@
 #ifndef ORACLE_KEYS_H
 #define ORACLE_KEYS_H
 #include "../../../core/bloomfilter.h"
+#include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,24 @@ static bf_key make_url(url_text *to, uint64_t salt, uint64_t i)
         len = sprintf(to->text, form[q % 4], (unsigned long long)r);
     }
     return (bf_key){ to->text, (size_t)len };
+}
+
+/* The sum of what a call answers of the keys from, from + 1 ...; below 0: its error. */
+static inline int64_t each_url(bf_filter *f,
+    int64_t (*call)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *), uint64_t salt,
+    uint64_t from, uint64_t count)
+{
+    enum { AT_ONCE = 1000 };
+    static url_text text[AT_ONCE];
+    static bf_key key[AT_ONCE];
+    int64_t total = 0, hits = 0;
+    bf_error e;
+    for (uint64_t at = 0, c; at < count && hits >= 0; at += c, total += hits) {
+        c = count - at < AT_ONCE ? count - at : AT_ONCE;
+        for (uint64_t i = 0; i < c; i++) key[i] = make_url(text + i, salt, from + at + i);
+        if ((hits = call(f, key, c, NULL, &e)) < 0) FAILED("%s\n", e.msg);
+    }
+    return hits < 0 ? hits : total;
 }
 
 static size_t from_hex(const char *hex, uint8_t *to)

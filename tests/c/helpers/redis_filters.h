@@ -28,6 +28,17 @@ static inline int code_of(bf_spec spec, const char *key)
     return f ? 0 : e.code;
 }
 
+/* A URL that is refused with that code, in these words, and with no secret in them. */
+static inline void url_refused(const char *url, int code, const char *says, int line)
+{
+    e = (bf_error){ 0 };
+    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .storage = url }, &e);
+    if (f || e.code != code || !strstr(e.msg, says) || strstr(e.msg, "s3same"))
+        FAILED("line %d: %s: %s, not: %s\n", line, url, f ? "opened" : e.msg, says);
+    bf_close(f);
+}
+#define REFUSED(url, code, says) url_refused(url, code, says, __LINE__)
+
 /* Commands that the server has run for others than this very question. */
 static inline long commands(void)
 {

@@ -1,9 +1,8 @@
 /* redis_host_client.h - a client of the host's (bf_redis_client) on a plain socket, which counts
- * its round trips.  Shares no code with the core. */
+ * its round trips: of one server, and of a cluster.  Shares no code with the core. */
 #ifndef REDIS_HOST_CLIENT_H
 #define REDIS_HOST_CLIENT_H
-#include "../../../core/bloomfilter_host.h"
-#include "redis_server.h"
+#include "redis_filters.h"
 #include <netinet/tcp.h>
 #include <sys/time.h>
 
@@ -50,4 +49,12 @@ lost:
     bf_reply_fault(sink, ECONNRESET, "", 0);
     return BF_CLIENT_LOST;
 }
+
+static host_client host_socket = { .port = &redis.port };
+static const bf_redis_client one_server = {
+    .exchange = host_exchange, .name = "the test's client", .ctx = &host_socket
+};
+static const bf_redis_client a_cluster = {
+    .exchange = host_exchange, .name = "the test's cluster", .ctx = &host_socket, .cluster = true
+};
 #endif

@@ -3,7 +3,6 @@
  * that one, or an error that names the key. */
 #ifndef REDIS_WORLDS_H
 #define REDIS_WORLDS_H
-#include "redis_filters.h"
 #include "redis_host_client.h"
 
 enum { WORLD_KEYS = 40, ONES_MOST = 1 << 20 };
@@ -20,14 +19,6 @@ static char world_text[WORLD_KEYS][8];
 static bf_key world_keys[WORLD_KEYS];
 static double world_time = 1e6;
 static inline double world_clock(void *unused) { return world_time; }
-
-static host_client world_socket = { .port = &redis.port };
-static const bf_redis_client world_host = {
-    .exchange = host_exchange, .name = "the test's client", .ctx = &world_socket
-};
-static const bf_redis_client world_cluster = {
-    .exchange = host_exchange, .name = "the test's cluster", .ctx = &world_socket, .cluster = true
-};
 
 /* clang-format off */
 static world worlds[] = {
@@ -86,7 +77,7 @@ static inline bf_spec world_spec(world *w, bool made)
                  : "redis://127.0.0.1:%d?key=%s&timeout=5&retry_after=0",
         redis.port, w->key);
     if (w->client) {
-        s.redis_client = w->cluster ? &world_cluster : &world_host;
+        s.redis_client = w->cluster ? &a_cluster : &one_server;
         s.key = w->key;
     } else
         s.storage = url;
@@ -106,17 +97,22 @@ static inline void world_forget(world *w)
     w->f = w->twin = NULL;
 }
 
+static inline void make_world_keys(void)
+{
+    for (int i = 0; i < WORLD_KEYS; i++)
+        world_keys[i] = (bf_key){ world_text[i], (size_t)sprintf(world_text[i], "n%d", i) };
+}
+
 /* Anew, with WORLD_KEYS keys. */
 static inline bool world_make(world *w)
 {
     bf_state st;
     bf_spec near = w->spec;
     world_forget(w);
-    host_disconnect(&world_socket);
+    host_disconnect(&host_socket);
     rs_command(&redis, "CLIENT KILL TYPE normal"); /* what a call that failed sent comes no more */
     rs_command(&redis, "FLUSHALL");
-    for (int i = 0; i < WORLD_KEYS; i++)
-        world_keys[i] = (bf_key){ world_text[i], (size_t)sprintf(world_text[i], "n%d", i) };
+    make_world_keys();
     if (w->foreign) rs_command(&redis, "SETBIT %s 3 0", w->key);
     near.cache = false;
     near.cache_max_age = 0;

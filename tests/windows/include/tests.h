@@ -35,4 +35,6 @@ static inline char *mkdtemp_(char *name) { return _mkdir(named(name, 0)) == 0 ? 
 #define symlink(to, name) (errno = ENOSYS, -1)
 #define alarm(seconds) 0
 #define pthread_atfork(before, parent, child) 0
+#define fork() (-1)
+#define waitpid(child, status, how) (-1)
 #endif
