@@ -247,19 +247,14 @@ static inline bool all_are_there(bf_filter *in)
 
 /* ---- a promise over several plans ---- */
 static const plan *chosen;
-static unsigned long long all_schedules;
 static inline bool explore_plan(
     const char *name, const plan *p, void (*prepare)(void), bool (*verdict)(void))
 {
     chosen = p;
-    const bool ok = explore(prepare, verdict);
-    all_schedules += model.schedules;
-    if (name) printf("     %-44s %8llu schedules%s\n", name, model.schedules, ok ? "" : ": BROKEN");
-    return ok;
+    return keeps(name, prepare, verdict);
 }
 static inline void show_run(void)
 {
-    model_show_run();
     EACH_CALL(t, i)
     fprintf(stderr, "     thread %d call %d: op %d key %d now %d: %d\n", t, i, (*doing)[t][i].op,
         (*doing)[t][i].key, out[t][i].now, out[t][i].rc);

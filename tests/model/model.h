@@ -312,8 +312,31 @@ static inline void model_show_run(void)
                         : "");
 }
 
-static void model_end(void)
+/* What promises over several programs have in common: how many schedules there were, and what broke
+ * one that has a name. */
+static unsigned long long all_schedules;
+static inline bool keeps(const char *name, void (*prepare)(void), bool (*verdict)(void))
 {
-    for (int i = 0; i < MODEL_THREADS; i++) free(model.thread[i].stack);
+    const bool ok = explore(prepare, verdict);
+    all_schedules += model.schedules;
+    if (name) printf("     %-44s %8llu schedules%s\n", name, model.schedules, ok ? "" : ": BROKEN");
+    if (name && !ok) model_show_run();
+    return ok;
 }
+/* A call of the system that changes more than a word. */
+#define STEP_BEFORE(type, name, params, args)                                                      \
+    REPLACED(type, name, params)                                                                   \
+    {                                                                                              \
+        bf_model_step(NULL, true);                                                                 \
+        return __real_##name args;                                                                 \
+    }
+
+static int model_ended(void)
+{
+    printf("     %llu schedules in all\n", all_schedules);
+    for (int i = 0; i < MODEL_THREADS; i++) free(model.thread[i].stack);
+    return FINISH();
+}
+/* Vector kernels touch several words in a step. */
+static inline void model_begin(void) { setenv("BLOOMFILTER_CPU", "portable", 1); }
 #endif

@@ -24,9 +24,7 @@ static const void *place(const void *word)
     return word;
 }
 
-void *__real_mmap(void *, size_t, int, int, int, off_t);
-void *__wrap_mmap(void *, size_t, int, int, int, off_t);
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
+REPLACED(void *, mmap, (void *at, size_t len, int prot, int flags, int fd, off_t offset))
 {
     uint8_t *p = __real_mmap(at, len, prot, flags, fd, offset);
     int i = 0;
@@ -37,17 +35,13 @@ void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offse
     maps[i].offset = offset;
     return p;
 }
-int __real_munmap(void *, size_t);
-int __wrap_munmap(void *, size_t);
-int __wrap_munmap(void *at, size_t len)
+REPLACED(int, munmap, (void *at, size_t len))
 {
     for (int i = 0; i < MAPS; i++)
         if (maps[i].at == at) maps[i].at = NULL;
     return __real_munmap(at, len);
 }
-int __real_flock(int, int);
-int __wrap_flock(int, int);
-int __wrap_flock(int fd, int op)
+REPLACED(int, flock, (int fd, int op))
 {
     if (op == LOCK_UN)
         bf_model_step(&flock_, true);
@@ -65,15 +59,14 @@ static inline void give_back(int thread)
     close(flock_fd);
     flock_ = 0;
 }
-int __wrap_fsync(int);
-int __wrap_fsync(int fd) { return 0; }
+REPLACED(int, fsync, (int fd)) { return 0; }
 
 /* ---- the file ---- */
 static char folder[40], path[60];
 static bool begin_with_a_file(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    setenv("BLOOMFILTER_CPU", "portable", 1);
+    model_begin();
     snprintf(folder, sizeof folder, "%s/bfmodelXXXXXX",
         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(folder)) {
@@ -84,10 +77,10 @@ static bool begin_with_a_file(void)
     model.place = place;
     return true;
 }
-static void end_with_a_file(void)
+static int end_with_a_file(void)
 {
     unlink(path);
     rmdir(folder);
-    model_end();
+    return model_ended();
 }
 #endif

@@ -9,33 +9,13 @@
 #include "one_file.h"
 
 /* ---- what changes more than a word ---- */
-int __real_ftruncate(int, off_t);
-int __wrap_ftruncate(int, off_t);
-int __wrap_ftruncate(int fd, off_t len)
-{
-    bf_model_step(NULL, true);
-    return __real_ftruncate(fd, len);
-}
-int __real_posix_fallocate(int, off_t, off_t);
-int __wrap_posix_fallocate(int, off_t, off_t);
-int __wrap_posix_fallocate(int fd, off_t at, off_t len)
-{
-    bf_model_step(NULL, true);
-    return __real_posix_fallocate(fd, at, len);
-}
-ssize_t __real_pwrite(int, const void *, size_t, off_t);
-ssize_t __wrap_pwrite(int, const void *, size_t, off_t);
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t len, off_t at)
-{
-    bf_model_step(NULL, true);
-    return __real_pwrite(fd, bytes, len, at);
-}
+STEP_BEFORE(int, ftruncate, (int fd, off_t len), (fd, len))
+STEP_BEFORE(int, posix_fallocate, (int fd, off_t at, off_t len), (fd, at, len))
+STEP_BEFORE(ssize_t, pwrite, (int fd, const void *b, size_t len, off_t at), (fd, b, len, at))
 
 /* What was wrong: a shadow that is not tied to its header. */
 static bool no_sum;
-uint64_t __real_bf_shadow_sum(const uint64_t *, uint64_t, int64_t);
-uint64_t __wrap_bf_shadow_sum(const uint64_t *, uint64_t, int64_t);
-uint64_t __wrap_bf_shadow_sum(const uint64_t *shadow, uint64_t nwords, int64_t generation)
+REPLACED(uint64_t, bf_shadow_sum, (const uint64_t *shadow, uint64_t nwords, int64_t generation))
 {
     return no_sum ? 0 : __real_bf_shadow_sum(shadow, nwords, generation);
 }
@@ -148,15 +128,6 @@ static bool has_what_was_there_all_the_time(void)
     return good;
 }
 
-static bool try(const char *name, void (*prepare)(void), bool (*verdict)(void))
-{
-    const bool ok = explore(prepare, verdict);
-    all_schedules += model.schedules;
-    if (name) printf("     %-44s %8llu schedules%s\n", name, model.schedules, ok ? "" : ": BROKEN");
-    if (name && !ok) model_show_run();
-    return ok;
-}
-
 #define WORD(offset) { offset, 8, offset }
 #define PAGE_AT(offset) { offset, BF_HEADER, (offset) + LIVE }
 static const piece rebuilt[] = { WORD(LIVE), WORD(BF_HEADER), WORD(BF_HEADER + 8), WORD(SHADOW),
@@ -170,7 +141,7 @@ static void in_every_order(
         char name[100];
         in_order_of(all, n, i);
         snprintf(name, sizeof name, "%s, %s", of, orders[i]);
-        CHECK(try(name, prepare, verdict));
+        CHECK(keeps(name, prepare, verdict));
     }
 }
 TEST(copies_during_two_rebuilds)
@@ -180,7 +151,7 @@ TEST(copies_during_two_rebuilds)
         "rebuilt", rebuilt, COUNT(rebuilt), rebuilt_file, has_what_was_there_all_the_time);
     gives_up = true;
     in_order_of(rebuilt, COUNT(rebuilt), 0);
-    CHECK(try("one given up", rebuilt_file, has_what_was_there_all_the_time));
+    CHECK(keeps("one given up", rebuilt_file, has_what_was_there_all_the_time));
     gives_up = false;
 }
 TEST(a_shadow_of_another_header_is_found)
@@ -188,7 +159,7 @@ TEST(a_shadow_of_another_header_is_found)
     take_keys(128);
     in_order_of(rebuilt, COUNT(rebuilt), 0);
     no_sum = true;
-    CHECK(!try(NULL, rebuilt_file, has_what_was_there_all_the_time));
+    CHECK(!keeps(NULL, rebuilt_file, has_what_was_there_all_the_time));
     no_sum = false;
 }
 
@@ -234,8 +205,6 @@ int main(void)
     if (!begin_with_a_file()) return 1;
     snprintf(copy_path, sizeof copy_path, "%s.copy", path);
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
-    end_with_a_file();
-    return FINISH();
+    return end_with_a_file();
 }

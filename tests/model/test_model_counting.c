@@ -234,10 +234,8 @@ TEST(what_is_not_promised_is_seen)
 
 int main(void)
 {
-    setenv("BLOOMFILTER_CPU", "portable", 1);
+    model_begin();
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     CLOSE(f, other);
-    model_end();
-    return FINISH();
+    return model_ended();
 }

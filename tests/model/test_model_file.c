@@ -8,7 +8,6 @@
 #include "one_file.h"
 
 /* ---- handles ---- */
-
 static bf_filter *again(void)
 {
     return bf_open(&(bf_spec){ .storage = path,
@@ -171,9 +170,7 @@ int main(void)
 {
     if (!begin_with_a_file()) return 1;
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
     bf_close(f);
-    end_with_a_file();
-    return FINISH();
+    return end_with_a_file();
 }

@@ -171,14 +171,12 @@ TEST(plain_kernels_are_found_wrong)
 
 int main(void)
 {
-    setenv("BLOOMFILTER_CPU", "portable", 1);
+    model_begin();
     empty = bf_open(
         &(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .threads = true },
         NULL);
     find_keys(empty);
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     CLOSE(f, copy, empty);
-    model_end();
-    return FINISH();
+    return model_ended();
 }

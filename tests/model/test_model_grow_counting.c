@@ -186,7 +186,7 @@ TEST(an_early_unlock_is_found_wrong)
 
 int main(void)
 {
-    setenv("BLOOMFILTER_CPU", "portable", 1);
+    model_begin();
     empty = bf_open(&(bf_spec){ .n = 1,
                         .p = 0.1,
                         .k = 2,
@@ -197,9 +197,7 @@ int main(void)
         NULL);
     find_keys_that_share();
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     bf_close(f);
     bf_close(empty);
-    model_end();
-    return FINISH();
+    return model_ended();
 }

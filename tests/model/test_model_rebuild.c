@@ -213,20 +213,16 @@ static bool old_or_new(void)
     return good;
 }
 
-static unsigned long long all_schedules;
 static bool try(
     const char *name, bool (*verdict)(void), void (*a)(int), void (*b)(int), void (*c)(int))
 {
     bodies[0] = a;
     bodies[1] = b;
     bodies[2] = c;
-    const bool ok = explore(fresh, verdict);
-    all_schedules += model.schedules;
-    if (name)
-        printf("     %-24s %s, %s %8llu schedules%s\n", name, in_file ? "file" : "memory",
-            counting ? "counters" : "bits", model.schedules, ok ? "" : ": BROKEN");
-    if (name && !ok) model_show_run();
-    return ok;
+    char all[80];
+    snprintf(all, sizeof all, "%s, %s, %s", name, in_file ? "file" : "memory",
+        counting ? "counters" : "bits");
+    return keeps(all, fresh, verdict);
 }
 
 static void each(void (*what)(void))
@@ -279,8 +275,6 @@ int main(void)
 {
     if (!begin_with_a_file()) return 1;
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
-    end_with_a_file();
-    return FINISH();
+    return end_with_a_file();
 }

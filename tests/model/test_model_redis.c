@@ -15,9 +15,7 @@ enum { BITS = 512, OLD = KEYS - 1 };
 static const char K[] = "K", L[] = "L"; /* the filter; the name that RENAME gives it */
 
 /* ---- filters ---- */
-int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
-int __real_nanosleep(const struct timespec *time, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+REPLACED(int, nanosleep, (const struct timespec *time, struct timespec *left))
 {
     return model.running < 0 ? __real_nanosleep(time, left) : 0;
 }
@@ -327,9 +325,7 @@ int main(void)
     line = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK_EQ(connect(line, (struct sockaddr *)&at, sizeof at), 0);
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     CLOSE(f, handle[0], handle[1], handle[2]);
     rs_end(&redis);
-    model_end();
-    return FINISH();
+    return model_ended();
 }

@@ -251,14 +251,12 @@ TEST(wrong_adders_are_found)
 
 int main(void)
 {
-    setenv("BLOOMFILTER_CPU", "portable", 1);
+    model_begin();
     parts = 1;
     empty = open_();
     find_keys(empty);
     bf_close(empty);
     run_tests();
-    printf("     %llu schedules in all\n", all_schedules);
     CLOSE(f, copy, other);
-    model_end();
-    return FINISH();
+    return model_ended();
 }
