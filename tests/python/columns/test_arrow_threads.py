@@ -44,31 +44,6 @@ def test_fresh_keys_of_two_threads_at_once(other):
         assert bf.contains_many(theirs) == b"\1" * n
 
 
-FORK = """
-import os, threading, numpy as np
-from bloomfilter import BloomFilter
-bf = BloomFilter(n=1_000_000, p=0.01)
-going = True
-def work():
-    while going: bf.update(np.arange(300_000))
-thread = threading.Thread(target=work)
-thread.start()
-for i in range(20):
-    child = os.fork()
-    if child == 0:
-        ok = bf.add(f"child {i}") and bf.update(range(-100, 0)) > 90 and f"child {i}" in bf and bf.update(np.arange(10**6, 10**6 + 5000)) > 4900
-        os._exit(0 if ok else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-going = False
-thread.join()
-print("ok")
-"""
-
-
-def test_a_fork_in_the_middle_of_a_column(run_python):
-    assert run_python(FORK) == "ok"
-
-
 CHANGING = """
 import sys, threading, numpy as np
 sys.path.insert(0, HERE)

@@ -6,8 +6,6 @@ tests/c/test_environment.c has what is the core's alone.
 
 import os
 import pickle
-import subprocess
-import sys
 
 import pytest
 
@@ -81,59 +79,3 @@ print(said)
 
 
 # ---- limits and descriptors ----
-def test_a_limit_on_file_sizes(tmp_path, run_python):
-    said = run_python(f"""
-import os, resource, signal
-from bloomfilter import BloomFilter
-signal.signal(signal.SIGXFSZ, signal.SIG_DFL)              # as in a host that is no Python
-resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
-for what in (lambda: BloomFilter(n=1_000_000, p=0.01, storage={str(tmp_path / "seen.bloom")!r}),
-             lambda: BloomFilter(n=1_000_000, p=0.01).save({str(tmp_path / "saved.bloom")!r})):
-    try: what()
-    except OSError as e: print(e.errno == 27, "File too large" in str(e))
-print(os.listdir({str(tmp_path)!r}))
-""")
-    assert said == "True True\nTrue True\n[]"
-
-
-def test_without_standard_descriptors(tmp_path):
-    path = tmp_path / "seen.bloom"
-    code = f"""
-import os, sys
-from bloomfilter import BloomFilter
-bf = BloomFilter(n=1000, p=0.01, storage={str(path)!r})
-for fd in range(3):
-    try: os.write(fd, b"printed" * 1000)
-    except OSError: pass
-bf.add("a")
-sys.exit(0 if "a" in bf else 1)
-"""
-    assert (
-        subprocess.run(
-            ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", code],
-            timeout=60,
-            check=False,
-        ).returncode
-        == 0
-    )
-    with BloomFilter.open(path) as bf:
-        assert "a" in bf and "b" not in bf
-    assert b"printed" not in path.read_bytes()
-
-
-@sanitized
-def test_no_address_space(run_python):
-    """A limit on memory is MemoryError, and what was there goes on."""
-    said = run_python("""
-import resource
-from bloomfilter import BloomFilter
-bf = BloomFilter(n=1000, p=0.01)
-bf.add("a")
-used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20),) * 2)
-for what in (lambda: BloomFilter(m=1 << 33, k=3), lambda: BloomFilter(m=1 << 40, k=3)):
-    try: what()
-    except MemoryError as e: print("MemoryError", bool(str(e)))
-print("a" in bf, bf.add("b"))
-""")
-    assert said == "MemoryError True\nMemoryError True\nTrue True"

@@ -62,28 +62,6 @@ def test_a_signal_ends_a_batch_and_the_keys_before_it_are_added(bf, stop_signal,
     bf.close()
 
 
-CTRL_C = """
-import os, signal, threading, time
-from bloomfilter import BloomFilter
-bf = BloomFilter(n=1_000_000, p=0.01)
-keys = ["key %d" % i for i in range(1000)] * 20_000
-def interrupt():
-    while keys[999] not in bf:
-        time.sleep(0.001)
-    os.kill(os.getpid(), signal.SIGINT)
-try:
-    threading.Thread(target=interrupt).start()
-    bf.update(keys)
-    print("not interrupted")
-except KeyboardInterrupt:
-    print("interrupted", all(b"\\1" == bf.contains_many([key]) for key in keys[:1000]))
-"""
-
-
-def test_ctrl_c_in_a_list(run_python):
-    assert run_python(CTRL_C) == "interrupted True"
-
-
 def test_close_inside_a_batch_of_the_same_thread(tmp_path):
     """The batch goes on, and the filter is closed when it ends."""
 
