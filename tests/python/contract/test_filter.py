@@ -4,6 +4,7 @@ import gc
 import sys
 import weakref
 
+import every_call
 import pytest
 
 from bloomfilter import BloomFilter
@@ -28,26 +29,9 @@ def test_everything_has_a_docstring():
         assert getattr(BloomFilter, name).__doc__, name
 
 
-def test_hashcode(scheme):
-    bf = BloomFilter(n=1000, p=0.01, scheme=scheme)
-    positions = bf.hashcode("key")
-    assert len(positions) == bf.k and all(type(p) is int and 0 <= p < bf.m for p in positions)
-    assert positions == BloomFilter(n=1000, p=0.01, scheme=scheme).hashcode(b"key")
-    assert positions != bf.hashcode("other")
-
-
 def test_hashcode_of_many_positions():
     assert len(BloomFilter(1000, 2).hashcode("a")) == 347
     assert len(BloomFilter(m=10_000, k=4096).hashcode("a")) == 4096
-
-
-def test_fill_and_rate(scheme):
-    bf = BloomFilter(n=10_000, p=0.01, scheme=scheme)
-    assert bf.fill_ratio == 0 and bf.fpr == 0
-    bf.update(range(10_000))
-    ones = sum(byte.bit_count() for byte in bf.bitset)
-    assert bf.fill_ratio == pytest.approx(ones / bf.m)
-    assert 0.008 < bf.fpr < 0.0115
 
 
 def test_repr():
@@ -68,38 +52,24 @@ def test_sizeof_counts_the_bits():
     assert sys.getsizeof(large) < 1000
 
 
-def use(bf):
-    """Every way to use a filter."""
-    other = BloomFilter(n=10_000, p=0.001)
-    names = "m n k p scheme storage bitset fill_ratio fpr".split()
-    methods = "clear copy __copy__ __len__ __bool__ to_bytes sync __enter__ __reduce__".split()
-    one_key = "add __contains__ addKey existKey hashcode".split()
-    batches = "update add_many contains_many".split()
-    return [
-        *(lambda name=name: getattr(bf, name) for name in names),
-        *(lambda name=name: getattr(bf, name)() for name in methods),
-        *(lambda name=name: getattr(bf, name)("a") for name in one_key),
-        *(lambda name=name: getattr(bf, name)([]) for name in batches),
-        lambda: bf.__deepcopy__({}),
-        lambda: bf | other,
-        lambda: other & bf,
-        lambda: other.__ior__(bf),
-        lambda: bf.__iand__(other),
-        lambda: bf == other,
-        lambda: other != bf,
-        lambda: bf.union(other),
-        lambda: other.intersection(bf),
-        lambda: bf.save("never-written"),
-    ]
+# What closes a filter, makes it anew or does not ask it.
+NOT_ASKED = """__init__ __exit__ __repr__ __sizeof__ close from_bytes from_base64 from_json load open
+    plan from_redisbloom random_secret created""".split()
+ASKED = every_call.CASES.keys() - {*NOT_ASKED, "no arguments", "no bytes", "a warning"}
 
 
-def test_a_filter_that_is_closed_or_was_never_constructed_is_a_valueerror():
-    for bf in (BloomFilter(n=10_000, p=0.001), BloomFilter.__new__(BloomFilter)):
-        bf.close()
-        bf.close()
-        for call in use(bf):
+@pytest.mark.parametrize("name", sorted(one for one in ASKED if " of no " not in one))
+def test_a_filter_that_is_closed_or_was_never_constructed_is_a_valueerror(name, tmp_path):
+    every_call.set_folder(tmp_path)
+    for make, call in every_call.CASES[name]:
+        if hasattr(call, "refused") or make.__name__ == "given":
+            continue
+        closed = make()
+        for bf in (closed, type(closed).__new__(type(closed))):
+            bf.close()
+            bf.close()
             with pytest.raises(ValueError, match="closed"):
-                call()
+                call(bf)
 
 
 def test_a_closed_filter_does_not_take_a_batch_for_read():
