@@ -11,6 +11,7 @@ import pytest
 from arrow_producer import EINVAL, EIO, ENOMEM, Column, Streamed, text, views
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_by_one import check
 
 from bloomfilter import BloomFilter
 
@@ -31,24 +32,6 @@ BINARY = {
     "stream": lambda keys: Streamed(text(keys[: len(keys) // 3]), text([]), text(keys[len(keys) // 3 :])),
     "stream of views": lambda keys: Streamed(views(keys[:1]), views(keys[1:])),
 }  # fmt: skip
-
-
-def one_by_one(keys):
-    bf = BloomFilter(n=10_000, p=0.001)
-    return bf, bytes(bf.add(key) for key in keys)
-
-
-def check(make, keys):
-    """make() gives a column of these keys, each time anew."""
-    expected, new = one_by_one(keys)
-    bf = BloomFilter(n=10_000, p=0.001)
-    assert bf.contains_many(make()) == bytes(len(keys))
-    assert bf.add_many(make()) == new
-    assert bf == expected
-    assert bf.contains_many(make()) == b"\1" * len(keys)
-    assert bf.update(make()) == 0
-    again = BloomFilter(n=10_000, p=0.001)
-    assert again.update(make()) == sum(new) and again == expected
 
 
 # ---- without any library ----
@@ -266,7 +249,9 @@ def test_damage_names_the_key_and_adds_nothing_that_was_not_checked(bf):
                 dictionary=text(WORDS[:1500]),
             )
         )
-    assert bf == one_by_one(WORDS[:1500])[0]
+    expected = BloomFilter(n=10_000, p=0.001)
+    expected.update(WORDS[:1500])
+    assert bf == expected
 
 
 # ---- producers that fail ----
@@ -393,37 +378,7 @@ def test_same_bits_for_text(keys):
         check(lambda: np.array(data, dtype="S130"), keys)
 
 
-@given(keys=st.lists(st.integers(-(2**63), 2**63 - 1), max_size=60))
-@settings(max_examples=100, deadline=None, derandomize=True)
-def test_same_bits_for_numbers(keys):
-    words = [str(key) for key in keys]
-    for make in (lambda: keys, lambda: words, lambda: np.array(keys, "i8"), lambda: np.array(keys, ">i8"), lambda: np.array(words, "U20"),
-                 lambda: np.array(words, "S20"), lambda: Column(b"l", len(keys), [None, struct.pack(f"={len(keys)}q", *keys)])):  # fmt: skip
-        check(make, words)
-
-
 # ---- real libraries; others are in test_masks.py and test_nulls.py ----
-def test_run_end_encoded(bf):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.compute
-
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 5]), pa.array(["a", "b"]))
-    for encoded in (runs, pa.chunked_array([runs]), pa.DictionaryArray.from_arrays([0], runs)):
-        with pytest.raises(TypeError, match=r"run-end encoded: pass pyarrow.compute.run_end_deco"):
-            bf.update(encoded)
-    check(lambda: pyarrow.compute.run_end_decode(runs), ["a"] * 2 + ["b"] * 3)
-
-
-def test_pyarrow_readers_that_need_the_gil(bf):
-    pa = pytest.importorskip("pyarrow")
-    schema = pa.schema([("a", pa.string())])
-
-    def batches():
-        yield pa.record_batch([pa.array(["x"])], schema=schema)
-        raise LookupError("the source is gone")
-
-    with pytest.raises(TypeError, match="one column"):
-        bf.update(pa.RecordBatchReader.from_batches(schema, batches()))
 
 
 def test_nanoarrow(bf):

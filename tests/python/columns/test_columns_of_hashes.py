@@ -48,25 +48,6 @@ def test_every_column(name):
     assert twin.add_hashes(COLUMNS["numpy uint64"]) == 3000 and twin == bf
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{"grow": 2}, {"window": 3600}, {"kind": CountingBloomFilter}, {"shards": 4}, {"overfull": "raise"}],
-    ids=str,
-)  # fmt: skip
-@pytest.mark.parametrize("home", ["memory", "file", "redis"])
-def test_homes_and_kinds(home, more, tmp_path, request):
-    storage = {"memory": lambda: None, "file": lambda: tmp_path / "f.bloom"}
-    storage["redis"] = lambda: request.getfixturevalue("redis_server").url(tmp_path.name)
-    with of_hashes(**more, storage=storage[home]()) as bf:
-        assert bf.add_hashes_mask(COLUMNS["numpy uint64"]).tolist() == FIRST
-        assert bf.contains_hashes(COLUMNS["Arrow int64"]) == b"\1" * 6000
-        copy = bf.copy()
-    assert copy.scheme == "hashes64-block2"
-    assert copy.contains_hashes(COLUMNS["array"]) == b"\1" * 6000
-    again = type(copy).from_bytes(copy.to_bytes(), scheme="hashes64")
-    assert again == copy and not any(again.contains_hashes(np.arange(2, 1000)))
-
-
 def test_nulls():
     column = pa.array([1, None, 2**63, 1], pa.uint64())
     for empty in (column, pa.array([None])):

@@ -133,7 +133,20 @@ def test_arrow_extension_types():
             assert not bf
 
 
+class OldFrame:
+    """A table of pandas before it had the Arrow interface."""
+
+    columns = ["a"]
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __array__(self, *_more):
+        return np.array([["x"]], object)
+
+
 def tables():
+    yield OldFrame()
     pa, pd, pl = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "polars"))
     for rows in (["x"], []):
         data = {"a": rows, "b": rows}
