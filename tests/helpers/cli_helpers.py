@@ -64,10 +64,3 @@ def started(*words):
     """The command with pipes, which go on at once."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([*COMMAND, *words], bufsize=0, **pipes)
-
-
-def python(code, *words, **options):
-    """A script of its own; it may fail."""
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, words)], capture_output=True, check=False, **options
-    )

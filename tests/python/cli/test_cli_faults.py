@@ -1,6 +1,7 @@
 """The command line where things go wrong: one clear line, the right exit code, nothing lost that
 was added."""
 
+import contextlib
 import json
 import os
 import resource
@@ -12,10 +13,11 @@ import sys
 import threading
 
 import pytest
-from cli_helpers import COMMAND, cli, fails, ok, python, started
+from cli_helpers import COMMAND, cli, fails, ok, started
 
-from bloomfilter import BloomFilter, CountingBloomFilter
-from bloomfilter.cli.lines import read
+from bloomfilter import BloomFilter, CountingBloomFilter, cli as package
+from bloomfilter.cli import homes, lines
+from bloomfilter.cli import keys as cli_keys
 
 
 @pytest.fixture
@@ -69,6 +71,7 @@ REFUSED = [
     *((f"expire seen {at}", "SECONDS must be 0 (never) to 10000000000, got") for at in (-1, "-1%", "nan")),
     ("adopt seen --scheme gozero -m 1000", "pass a URL"),
     ("adopt seen", "pass the other system's scheme (--scheme)"),
+    *((f"{words} /etc/passwd", "is not a filter file") for words in ("check", "info", "merge out", "merge seen")),
     # study, bench, plot
     ("study --confidence 1", "confidence"),
     ("study --schemes nope", "nope"),
@@ -153,20 +156,13 @@ def test_swapped_operands(tmp_path, seen):
     assert keys.read_bytes() == b"a\n"
 
 
-def test_a_line_that_never_ends(seen):
-    code = f"""
-import resource
-from bloomfilter.cli import lines, main
-resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
-lines.LONGEST = 3 << 20
-raise SystemExit(main(["add", {str(seen)!r}, "/dev/zero"]))
-"""
-    done = python(code, text=True)
-    assert done.returncode == 2
-    assert done.stderr == (
-        "bloomfilter: /dev/zero, key 1: it has 3,145,728 bytes or more, too many for a key here; "
-        "the keys before it were taken\n"
-    )
+def test_a_line_that_never_ends(seen, tmp_path, monkeypatch):
+    for name, value in (("BLOCK", 64), ("HEAD", 16), ("LONGEST", 1000)):
+        monkeypatch.setattr(lines, name, value)
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"first\n" + b"x" * 2000)
+    says = "it has 1,000 bytes or more, too many for a key here; the keys before it were taken"
+    assert fails("add", seen, keys) == f"{keys}, key 2: {says}"
 
 
 def test_a_long_line_from_a_pipe_is_looked_at_once():
@@ -180,7 +176,7 @@ def test_a_long_line_from_a_pipe_is_looked_at_once():
 
     writer = threading.Thread(target=lambda: (os.write(sink, line + b"rest"), os.close(sink)))
     writer.start()
-    read(source, b"\n", feed)
+    lines.read(source, b"\n", feed)
     writer.join()
     os.close(source)
     assert looked_at < 2 * len(line)
@@ -190,20 +186,6 @@ def test_a_missing_key_file_is_told_before_any_is_read(tmp_path, seen):
     (tmp_path / "keys").write_bytes(b"a\n")
     fails("add", seen, tmp_path / "keys", tmp_path / "none")
     assert not BloomFilter.open(seen)
-
-
-def test_no_filter(tmp_path):
-    path = tmp_path / "text"
-    path.write_bytes(b"hello\n" * 1000)
-    for words in (
-        ["add", path],
-        ["check", path],
-        ["info", path],
-        ["merge", path, path],
-        ["merge", tmp_path / "out", path],
-    ):
-        assert "is not a filter file" in fails(*words)
-    assert path.read_bytes() == b"hello\n" * 1000 and not (tmp_path / "out").exists()
 
 
 def test_names_that_are_no_utf8(tmp_path):
@@ -284,7 +266,7 @@ def test_a_broken_pipe_is_quiet(seen, tmp_path):
     for words in (
         ["add", seen, keys, "--print", "new"],
         ["check", seen, keys, "--print", "present"],
-        ["study"],
+        ["study", "--schemes", "classic"],
     ):
         read, write = os.pipe()
         os.close(read)
@@ -361,67 +343,59 @@ sys.exit(program.load()())
         (0, 2, "has the old keys or the new ones", [False, True]),
     ],
 )
-def test_interrupted_while_it_rebuilds(seen, before, after, state, there):
+def test_interrupted_while_it_rebuilds(seen, monkeypatch, before, after, state, there):
     """Once the filter is exchanged the message does not say that it is as it was."""
     with BloomFilter.open(seen) as bf:
         bf.add("old")
-    code = f"""
-import os, signal
-import bloomfilter.cli.homes as homes
-def interrupt(times):
-    for _ in range(times):
-        os.kill(os.getpid(), signal.SIGINT)
-class Interrupted:
-    def __init__(self, bf):
-        self.bf = bf
-    def __enter__(self):
-        return self
-    def __exit__(self, *_):
-        self.bf.close()
-    def rebuild(self, all):
-        class Source(type(all)):
-            def blocks(self, *source):
-                yield from super().blocks(*source)
-                interrupt({before})
-        all.__class__ = Source
-        different = self.bf.rebuild(all)
-        interrupt({after})
-        return different
-open_to_write = homes.open_to_write
-homes.open_to_write = lambda *args, **how: Interrupted(open_to_write(*args, **how))
-from bloomfilter.cli import main
-raise SystemExit(main(["rebuild", {str(seen)!r}]))
-"""
-    done = python(code, input=b"new\n")
-    assert done.stderr.decode() == f"bloomfilter: interrupted: {seen} {state}\n"
-    assert done.returncode == 130
+    open_to_write = homes.open_to_write
+
+    def interrupt(times):
+        for _ in range(times):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    class Interrupted(contextlib.closing):
+        def __enter__(self):
+            return self
+
+        def rebuild(self, keys):
+            class Source(type(keys)):
+                def blocks(self, *source):
+                    yield from super().blocks(*source)
+                    interrupt(before)
+
+            keys.__class__ = Source
+            different = self.thing.rebuild(keys)
+            interrupt(after)
+            return different
+
+    made = lambda *args, **how: Interrupted(open_to_write(*args, **how))  # noqa: E731
+    monkeypatch.setattr(homes, "open_to_write", made)
+    done = cli("rebuild", seen, data=b"new\n")
+    assert (done.code, done.err.decode()) == (130, f"bloomfilter: interrupted: {seen} {state}\n")
     with BloomFilter.open(seen) as bf:
         assert [key in bf for key in ("old", "new")] == there
 
 
-def test_what_was_added_is_printed_before_a_signal_ends_it(tmp_path):
+def test_what_was_added_is_printed_before_a_signal_ends_it(tmp_path, monkeypatch):
     """Keys that are in the filter and went nowhere would never be new again."""
     seen, keys = tmp_path / "large.bloom", tmp_path / "keys"
     BloomFilter(n=200_000, p=0.001, storage=seen).close()
     keys.write_bytes(b"".join(b"key %d\n" % i for i in range(200_000)))  # more than is read at once
-    code = f"""
-import os, signal
-import bloomfilter.cli.keys as keys
-def killed(call):
-    def update_lines(*args, **options):
-        os.kill(os.getpid(), signal.SIGTERM)
-        return call(*args, **options)
-    return update_lines
-run = keys.run
-keys.run = lambda call, *more: run(killed(call), *more)
-from bloomfilter.cli import main
-raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}, "--print", "new"]))
-"""
-    done = python(code)
-    assert done.returncode == 143
+    run = cli_keys.run
+
+    def killed(call):
+        def update_lines(*args, **options):
+            os.kill(os.getpid(), signal.SIGTERM)
+            return call(*args, **options)
+
+        return update_lines
+
+    monkeypatch.setattr(cli_keys, "run", lambda call, *more: run(killed(call), *more))
+    done = cli("add", seen, keys, "--print", "new")
+    assert done.code == 143
     with BloomFilter.open(seen) as bf:
         kept = bf.contains_lines(keys.read_bytes(), keep=True)[3].splitlines()
-    new = set(done.stdout.splitlines())
+    new = set(done.out.splitlines())
     assert 1000 < len(new) < 200_000
     assert len(set(kept) - new) < len(kept) / 100  # but for false positives
 
@@ -449,16 +423,9 @@ raise SystemExit(main(["add", {str(tmp_path / "x")!r}, "-n", "1e5", "-p", "0.01"
 
 
 # ---- faults of our own ----
-def test_an_unexpected_fault_is_one_line_too():
-    code = """
-import sys
-from bloomfilter import cli
-def bad(args): raise KeyError("no such\\n thing")
-cli.run = bad
-print(cli.main(["study"]))
-"""
-    done = python(code, text=True)
-    assert done.stderr == "bloomfilter: KeyError: 'no such\\n thing'\n"
+def test_an_unexpected_fault_is_one_line_too(monkeypatch):
+    monkeypatch.setattr(package, "run", lambda args: {}["no such\n thing"])
+    assert fails("study") == r"KeyError: 'no such\n thing'"
 
 
 # ---- what a terminal gets ----

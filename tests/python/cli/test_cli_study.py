@@ -221,9 +221,10 @@ def test_bench_removes_no_file_of_another_process(tmp_path, monkeypatch, capsys)
 
 
 # ---- pictures ----
-@pytest.fixture(scope="module")
-def matplotlib():
-    """Is imported once, and not by each of the commands."""
+@pytest.fixture
+def matplotlib(monkeypatch):
+    """Is imported once, and not by each of the commands; they measure few URLs."""
+    monkeypatch.setattr(study, "made", lambda seed: urls.made(3000, seed))
     return pytest.importorskip("matplotlib.pyplot")
 
 

@@ -1,7 +1,6 @@
 """What surrounds the commands: the man page, completions, the progress line, serve, running without
 extras."""
 
-import importlib.util
 import io
 import os
 import shutil
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from cli_helpers import cli, fails, ok
 
-from bloomfilter import BloomFilter
 from bloomfilter.cli import meter, parser
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "man" / "bloomfilter.1"
@@ -146,22 +144,6 @@ def test_serve_without_bloomfilterd(tmp_path):
 
 
 # ---- as a module, from other programs ----
-def test_main_can_be_called(tmp_path, capfd):
-    from bloomfilter.cli import main
-
-    assert main(["create", str(tmp_path / "x"), "-n", "10", "-p", "0.1"]) == 0
-    assert main(["info", str(tmp_path / "none")]) == 2
-    out, err = capfd.readouterr()
-    assert "block" in out and err.count("\n") == 1
-    assert BloomFilter.open(tmp_path / "x").n == 10
-
-
-def test_every_command_names_a_function():
-    for run, _, _ in parser.COMMANDS.values():
-        module, function = run.split(":")
-        assert f"def {function}(" in Path(
-            importlib.util.find_spec(f"bloomfilter.cli.{module}").origin
-        ).read_text(encoding="utf-8")
 
 
 WHOLE = {"0": 0, "-5": -5, "+5": 5, "1_000": 1000, "1e6": 10**6, "2.50E3": 2500, "1e+18": 10**18, "1k": 1000,
