@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import warnings
-from hashlib import sha1
 from pathlib import Path
 
 import own_redis
@@ -422,27 +421,6 @@ def test_the_scheduler_of_scrapy_redis(site, redis):
         assert len(seen) == 0  # and are forgotten at the end
 
 
-@pytest.mark.parametrize(("bit", "k"), [(16, 6), (20, 1), (24, 16)])
-def test_a_bitmap_of_scrapy_redis_bloomfilter(redis, bit, k):
-    """That package's own code writes, ours reads and goes on, that package reads."""
-    theirs = pytest.importorskip("scrapy_redis_bloomfilter.bloomfilter")
-    client = pytest.importorskip("redis").Redis.from_url(redis.partition("?")[0])
-    old = theirs.BloomFilter(client, "pages:bloomfilter", bit, k)
-    seen = [sha1(b"%d" % i).hexdigest() for i in range(400)] + ["text", "Grüße", "😀"]
-    for key in seen:
-        old.insert(key)
-    probes = [sha1(b"other %d" % i).hexdigest() for i in range(1000)]
-    with BloomFilter.open(
-        redis + "pages:bloomfilter", scheme="scrapy-redis-bloomfilter", m=1 << bit, k=k, warn=False
-    ) as ours:
-        assert all(ours.contains_many(seen))
-        assert list(ours.contains_many(probes)) == [int(old.exists(key)) for key in probes]
-        assert ours.hashcode(seen[0]) == [m.hash(seen[0]) for m in old.maps]
-        ours.update(probes)
-        assert all(old.exists(key) for key in probes)
-    client.close()
-
-
 def test_a_crawl_goes_on_with_a_bitmap_of_scrapy_redis_bloomfilter(site, redis):
     """Pages that the package has in its bitmap are not requested; those of ours it finds, and it
     goes on writing."""
@@ -478,17 +456,6 @@ def test_a_crawl_goes_on_with_a_bitmap_of_scrapy_redis_bloomfilter(site, redis):
         filter.clear()
     assert not old.exists(key(1))
     client.close()
-
-
-def test_without_scrapy(run_python):
-    code = """
-import sys
-import warnings
-sys.modules["scrapy"] = None
-try: import bloomfilter.scrapy
-except ImportError as error: print(error)
-"""
-    assert "bloomfilter.scrapy needs Scrapy: pip install" in run_python(code)
 
 
 EXAMPLE = ROOT / "examples" / "scrapy_crawl.py"

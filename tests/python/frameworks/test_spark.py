@@ -41,6 +41,7 @@ def session(tmp_path_factory):
     options = {
         "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.warehouse.dir": folder / "warehouse", "spark.local.dir": folder / "local",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "200", "spark.ui.showConsoleProgress": "false", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2",
+        "spark.sql.codegen.wholeStage": "false", "spark.sql.adaptive.enabled": "false", "spark.default.parallelism": "2",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # to compile well takes longer than it saves
     }  # fmt: skip
     builder = SparkSession.builder.master("local[2]").appName("test")
