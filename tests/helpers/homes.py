@@ -11,7 +11,7 @@ from typing import Any
 
 from bloomfilter import BloomFilter, CountingBloomFilter
 
-SECRET = bytes(range(16))
+SECRET = bytearray(range(16))
 
 
 class Clock:

@@ -90,6 +90,7 @@ class Machine(RuleBasedStateMachine):
         self.opening = self.known | (row.in_redis if place.redis else {})
         self.where = place.new()
         self.handles = [self.construct()]
+        assert self.handles[0].created
         if place.shared:
             self.handles.append(self.open())
         self.twin = self.fresh()
@@ -350,6 +351,7 @@ class Machine(RuleBasedStateMachine):
                 with pytest.raises(Error, match="read-only"):
                     reader.add("no")
         self.handles[which] = self.construct() if by == "constructor" else self.open()
+        assert not self.handles[which].created
 
     @rule(which=which)
     def save_load_open(self, which):

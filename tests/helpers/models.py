@@ -6,7 +6,7 @@ import os
 from math import floor
 
 import pytest
-from bloomfilter import Error
+from bloomfilter import BloomFilter, Error
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 from machine import CHOSEN, Machine, as_bytes, keys, lists, which
@@ -140,6 +140,7 @@ class OfCounts(Machine):
     def as_plain(self, which):
         plain = self.one(which).to_plain()
         self.has_all(plain)
+        assert type(plain) is BloomFilter
         assert (len(plain), plain.fill_ratio) == (len(self.twin), self.twin.fill_ratio)
 
     @rule(which=which, batch=lists)

@@ -17,22 +17,6 @@ def mix(z):
     return z ^ (z >> 31)
 
 
-def url(salt, i):
-    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    r = mix((salt << 32) + i)
-    q = mix(r ^ 0x5555555555555555)
-    if q % 4 == 0:
-        name = "".join(digits[r // 62**j % 62] for j in range(11))
-        a, b, c = (q >> 8) % 20 + 1, (q >> 16) % 5 + 1, (q >> 24) % 20
-        return f"http://v.youku.com/v_show/id_X{name}.html?from=y1.2-1-89.{b}.{a}-1.1-1-1-{c}-0"
-    return [
-        "",
-        f"http://tieba.baidu.com/p/{r}",
-        f"http://www.youxicheng.net/thyj/xinwen_{r}.html",
-        f"http://zhidao.baidu.com/question/{r}.html",
-    ][q % 4]
-
-
 def read_key(how, arg, length="0"):
     n = int(length)
     if how == "hex":

@@ -60,3 +60,8 @@ def calls(bf):
         bf.clear,
         lambda: bf.fill_ratio,
     )
+
+
+def odd_replies(connection, count, replies):
+    """In place of a connection's own: each is that of another command."""
+    replies.feed(b":7\r\n" * count)

@@ -15,6 +15,7 @@ pytest.importorskip("greenlet")
 from redis.backoff import NoBackoff  # noqa: E402
 from redis.retry import Retry  # noqa: E402
 import servers  # noqa: E402
+from redis_clients import odd_replies  # noqa: E402
 from redis_tls import tls_server  # noqa: E402
 from servers import Proxy  # noqa: E402
 
@@ -183,29 +184,6 @@ def test_a_server_that_does_not_answer(server):
         assert await bf.exists("x") and await bf.add("c")
 
     with_filter(server, test)
-
-
-@pytest.mark.parametrize("spoiled", [None, b"$garbage\r\n", b"*3\r\n:1\r\n:1\r\n:1\r\n"])
-def test_a_spoiled_reply(server, spoiled):
-    proxy = Proxy(server.port)
-
-    async def main():
-        async with plain(proxy.port, socket_timeout=0.5) as client:
-            bf = await BloomFilter.create(**SPEC, storage=client, key="seen")
-            assert await bf.add("x")
-            for call in (lambda: bf.add("y"), lambda: asyncio.gather(bf.add("z"), bf.add("w"))):
-                proxy.spoil = lambda request, answer: (
-                    spoiled if b"BITFIELD" in request.upper() else answer
-                )
-                with pytest.raises(FAULTS):
-                    await call()
-                proxy.spoil = None
-                assert await bf.exists("x") and not await bf.exists("never")
-            await bf.close()
-            assert not client.connection_pool._in_use_connections
-
-    asyncio.run(main())
-    proxy.stop()
 
 
 def test_a_connection_that_the_server_closed(server):
@@ -549,10 +527,6 @@ def test_a_full_filter_answers_each_caller(server):
         assert sum(await bf.contains_many(new[first:])) < 250
 
     with_filter(server, test, spec={"n": 1000, "p": 0.001, "overfull": "raise"})
-
-
-def odd_replies(connection, count, replies):
-    replies.feed(b":7\r\n" * count)
 
 
 @pytest.mark.parametrize("one", [True, False])

@@ -58,16 +58,6 @@ def test_plan_is_what_the_constructor_makes():
         }
 
 
-def test_bitset():
-    bf = BloomFilter(1001, 100)
-    assert bf.bitset == bytes(126)
-    bf.add("x")
-    bits = bf.bitset
-    for position in set(bf.hashcode("x")):
-        assert bits[position // 8] & 0x80 >> position % 8
-    assert sum(byte.bit_count() for byte in bits) == len(set(bf.hashcode("x")))
-
-
 def test_errors_are_valueerrors():
     assert issubclass(Error, ValueError)
     assert Error.__module__ == "bloomfilter"

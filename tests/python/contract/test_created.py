@@ -44,15 +44,6 @@ def home(request, tmp_path):
     return {"storage": redis.Redis(port=server.port), "key": "seen"}
 
 
-@pytest.mark.parametrize("more", [{}, {"grow": 2}, {"window": 60}, {"shards": 2}], ids=str)
-def test_the_constructor_that_made_it(home, more):
-    first = BloomFilter(n=1000, p=0.01, **home, **more)
-    assert first.created
-    if home:
-        assert not BloomFilter(n=1000, p=0.01, **home, **more).created
-        assert not BloomFilter.open(**home).created
-
-
 def test_a_rebuild_has_filled_it(home):
     first = BloomFilter(n=100, p=0.01, **home)
     first.add("a")

@@ -41,39 +41,3 @@ def test_text_is_refused_exactly_where_python_refuses(text):
 def test_an_int_is_its_decimal_text(number):
     bf = BloomFilter(1000, 10)
     assert bf.hashcode(number) == bf.hashcode(str(number))
-
-
-junk = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=5),
-    st.binary(max_size=20),
-    st.lists(st.integers(), max_size=2),
-)
-
-
-@given(
-    kwargs=st.dictionaries(
-        st.sampled_from(
-            ["m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards"]
-        ),
-        junk,
-        max_size=6,
-    )
-)
-@settings(max_examples=250, deadline=None, derandomize=True)
-def test_any_arguments_to_plan(kwargs):
-    try:
-        plan = BloomFilter.plan(**kwargs)
-    except (TypeError, ValueError):
-        return
-    assert plan["m"] > 0 and plan["n"] > 0 and plan["k"] > 0 and 0 <= plan["p"] <= 1
-
-
-@given(data=st.binary(max_size=5000))
-@settings(max_examples=300, deadline=None, derandomize=True)
-def test_any_bytes_to_from_bytes(data):
-    with pytest.raises(ValueError):
-        BloomFilter.from_bytes(data)

@@ -9,19 +9,6 @@ from bloomfilter import BloomFilter
 pytestmark = pytest.mark.quick
 
 
-def test_union_and_intersection(scheme):
-    a, b = (BloomFilter(n=1000, p=0.001, scheme=scheme) for _ in range(2))
-    a.update(range(300))
-    b.update(range(200, 500))
-    before = a.to_bytes(), b.to_bytes()
-    both, common = a | b, a & b
-    assert both == a.union(b) == b | a and common == a.intersection(b)
-    assert all(i in both for i in range(500)) and all(i in common for i in range(200, 300))
-    assert both.bitset == bytes(x | y for x, y in zip(a.bitset, b.bitset))
-    assert common.bitset == bytes(x & y for x, y in zip(a.bitset, b.bitset))
-    assert (a.to_bytes(), b.to_bytes()) == before
-
-
 def test_something_else_is_a_typeerror(bf):
     for other in (None, 1, "abc", set(), object()):
         for call in (bf.union, bf.intersection):
@@ -45,32 +32,9 @@ def test_operators_leave_the_other_type_its_turn(bf):
     assert bf == Other()
 
 
-def test_equality(bf):
-    same = BloomFilter(n=10_000, p=0.001)
-    assert bf == same and not bf != same
-    bf.add("a")
-    assert bf != same and not bf == same
-    same.add("a")
-    assert bf == same
-    assert bf != BloomFilter(n=2000, p=0.001) and bf != 1 and not bf == None  # noqa: E711
-
-
 def test_unhashable(bf):
     with pytest.raises(TypeError, match="unhashable"):
         hash(bf)
-
-
-@pytest.mark.parametrize(
-    "how", [BloomFilter.copy, copy.copy, copy.deepcopy], ids=["method", "copy", "deepcopy"]
-)
-def test_copies_are_independent(bf, how):
-    bf.update(range(100))
-    twin = how(bf)
-    assert twin == bf and twin is not bf and twin.n == bf.n and twin.p == bf.p
-    twin.add("only here")
-    assert "only here" not in bf
-    bf.close()
-    assert 5 in twin
 
 
 def test_a_deep_copy_of_a_circle_is_a_circle():

@@ -22,7 +22,7 @@ def keys(first, count):
     ]
 
 
-FOREIGN = keys(10**9, PROBES)
+FOREIGN, ADDED = keys(10**9, PROBES), keys(0, 1_000_000)
 
 
 def measured(bf):
@@ -39,6 +39,8 @@ def measured(bf):
         {"scheme": "rs-dotnet", "n": 600_000, "m": 36_000_000},
         {"scheme": "rs-dotnet", "n": 200_000, "m": 2_000_000, "k": 3},
         {"scheme": "rs-dotnet-repo", "n": 600_000, "m": 36_000_000, "k": 12},
+        {"scheme": "sax-sdbm", "n": 200_000, "m": 2_500_000},
+        {"scheme": "gozero", "n": 100_000, "m": 2_000_000},
         {"scheme": "java7", "n": 1_500, "m": 32_766},
         {"scheme": "guava32", "n": 100_000, "p": 1e-3},
         {"scheme": "redisson", "n": 100_000, "p": 1e-3},
@@ -49,18 +51,11 @@ def measured(bf):
 )
 def test_what_is_said_is_measured(given):
     bf = BloomFilter(**given, warn=False)
-    bf.update(keys(0, bf.n))
+    bf.update(ADDED[: bf.n])
     info, got = bf.info(), measured(bf)
     for said in (bf.p, bf.fpr, info["p"], BloomFilter.plan(**given)["p"]):
         assert abs(got - said) < 0.05 * said + 4 * math.sqrt(said * (1 - said) / PROBES)
     assert info["count"] == pytest.approx(bf.n, rel=0.05)
-
-
-def test_fpr_is_the_rate_at_the_present_fill(scheme):
-    bf = BloomFilter(n=100_000, p=0.01, scheme=scheme)
-    for part in range(1, 4):
-        bf.update(keys(50_000 * part, 50_000))
-        assert bf.fpr == pytest.approx(measured(bf), rel=0.12, abs=1e-4)
 
 
 def fingerprints(salt, count):
@@ -154,21 +149,6 @@ def test_positions_beyond_the_generator():
     )
 
 
-@pytest.mark.parametrize("scheme", ["rs-dotnet", "rs-dotnet-repo"])
-def test_any_k(scheme):
-    assert BloomFilter.plan(n=1000, scheme=scheme)["k"] == 7
-    for k in (1, 2, 19, 40):
-        bf = BloomFilter(n=1000, m=10000, k=k, scheme=scheme, warn=False)
-        assert bf.k == k and len(bf.hashcode("x")) == k
-        # The generator is the same: more positions begin with the fewer.
-        assert (
-            bf.hashcode("x")[: min(k, 7)]
-            == BloomFilter(n=1000, m=10000, scheme=scheme).hashcode("x")[:k]
-        )
-        bf.add("x")
-        assert BloomFilter.from_bytes(bf.to_bytes()).k == k and "x" in bf
-
-
 # A row: scheme, n, m, k, p, the rate that was measured, twice its standard error.
 TABLE = re.findall(
     r"^\| `(.+?)` \| (.+?) \| (.+?) \| (\d+) \| .+? \| (.+?) \| (.+?) ± (.+?) \|",
@@ -191,11 +171,3 @@ def test_the_table_of_rates_has_every_scheme_and_says_what_plan_says():
         p, found, error = map(float, row[4:])
         assert BloomFilter.plan(**given_in(row))["p"] == pytest.approx(p, rel=1e-3), row
         assert abs(found - p) <= 0.05 * p + 1.5 * error, row
-
-
-@pytest.mark.parametrize("scheme", ["classic", "block", "block2", "sax-sdbm", "gozero", "guava"])
-def test_a_row_of_the_table_of_rates_is_measured_again(scheme):
-    row = next(row for row in TABLE if row[0] == scheme)
-    bf, p = BloomFilter(**given_in(row), warn=False), float(row[4])
-    bf.update(keys(0, bf.n))
-    assert abs(measured(bf) - p) < 0.05 * p + 4 * math.sqrt(p * (1 - p) / PROBES)

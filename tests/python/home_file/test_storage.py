@@ -1,6 +1,5 @@
 """Filters on a mapped file: one filter for every process, what survives, what is refused."""
 
-import multiprocessing
 import os
 import pickle
 
@@ -84,46 +83,6 @@ def test_file_names_any_path(tmp_path, monkeypatch, name):
         assert "a" in pickle.loads(pickle.dumps(bf))
 
 
-def add_range(path, start, stop):
-    with BloomFilter.open(path) as bf:
-        bf.update(range(start, stop))
-
-
-def add_to(bf, start, stop):
-    bf.update(np.arange(start, stop))
-
-
-def test_processes_lose_no_key(path):
-    context = multiprocessing.get_context("fork")
-    with BloomFilter(n=400_000, p=0.01, storage=path) as bf:
-        jobs = [
-            context.Process(target=add_range, args=(path, i * 50_000, (i + 1) * 50_000))
-            for i in range(2)
-        ]
-        jobs += [
-            context.Process(target=add_to, args=(bf, i * 50_000, (i + 1) * 50_000))
-            for i in range(2, 4)
-        ]
-        for job in jobs:
-            job.start()
-        bf.update(range(200_000, 250_000))
-        for job in jobs:
-            job.join()
-            assert job.exitcode == 0
-        assert bf.contains_many(np.arange(250_000)) == b"\1" * 250_000
-
-
-def test_a_file_cut_short_is_an_exception_at_the_next_batch(path):
-    with make(path) as bf:
-        bf.update(range(1000))
-        os.truncate(path, 4096)
-        for call in (lambda: bf.update(["a"]), lambda: bf.contains_many(["a"]), bf.sync):
-            with pytest.raises((Error, OSError)):
-                call()
-    with pytest.raises(Error):
-        BloomFilter.open(path)
-
-
 @pytest.mark.parametrize("more", [{}, {"grow": 2}, {"window": 60}])
 def test_is_current_shows_that_the_name_has_another_file(tmp_path, monkeypatch, more):
     path = tmp_path / "seen.bloom"
@@ -145,3 +104,30 @@ def test_is_current_shows_that_the_name_has_another_file(tmp_path, monkeypatch, 
         again.is_current
     with pytest.raises(AttributeError):
         bf.is_current = True
+
+
+def test_one_writer(path):
+    with make(path, exclusive=True) as bf, BloomFilter.open(path) as other:
+        assert bf.add("a") and "a" in other
+        for write in (lambda: other.add("x"), lambda: other.update(["x"]), other.clear):
+            with pytest.raises(Error, match=rf"has an exclusive writer \(pid {os.getpid()}\)"):
+                write()
+        with pytest.raises(Error, match="exclusive writer"):
+            BloomFilter.open(path, exclusive=True)
+    for storage in (None, "redis://127.0.0.1:1/0?key=k"):
+        with pytest.raises(ValueError, match="exclusive is for mapped files"):
+            BloomFilter(n=10, p=0.1, storage=storage, exclusive=True)
+
+
+def test_no_key_is_acknowledged_without_a_name(path):
+    bf = make(path)
+
+    def keys():
+        yield "a"
+        path.unlink()
+        yield "b"
+
+    for write in (lambda: bf.update(keys()), bf.sync, lambda: bf.add("c"), bf.close):
+        with pytest.raises(Error, match="was replaced or deleted"):
+            write()
+    bf.close()

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from bloomfilter import BloomFilter, Error, FullError
+from bloomfilter import BloomFilter, CountingBloomFilter, Error, FullError
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +77,29 @@ def test_errno_is_there(server):
     with pytest.raises(Error) as damaged:
         BloomFilter.from_bytes(b"x")
     assert damaged.value.errno is None and FullError.errno is Error.errno is None
+
+
+@pytest.mark.parametrize(
+    "kind, more",
+    [
+        *((BloomFilter, more) for more in ({}, {"grow": 2.0}, {"window": 1e6}, {"shards": 3})),
+        *((CountingBloomFilter, more) for more in ({}, {"grow": 2.0})),
+    ],
+)
+def test_save_and_load_with_a_url(server, kind, more, tmp_path):
+    keys = [f"key {i}" for i in range(500)]
+    seen = kind(n=1000 if "grow" not in more else 100, p=0.01, **more, storage=server.url("seen"))
+    seen.update(keys)
+    seen.save(tmp_path / "file")
+    url = seen.storage + "2"
+    kind.load(tmp_path / "file").save(url)
+    there = kind.open(url)
+    assert there == seen and all(there.contains_many(keys)) and there.add("new") == 1
+    assert kind.load(url) == there != seen
+    with pytest.raises(FileExistsError, match="seen2 at .* exists: delete it, or use another key"):
+        seen.save(url)
+    with pytest.raises(Error, match="seen3 at .* does not exist"):
+        kind.load(seen.storage + "3")
+    there.delete()
+    seen.save(url)
+    assert kind.open(url) == seen

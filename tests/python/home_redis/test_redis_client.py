@@ -5,12 +5,9 @@ test's own."""
 import functools
 import os
 import pickle
-import random
-import select
 import signal
 import ssl
 import threading
-from collections import Counter
 
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter, Error, _redis
@@ -20,12 +17,12 @@ from redis_clients import (
     Retry,
     calls,
     check_against_memory,
+    odd_replies,
     plain,
     redis,
 )
 from redis_tls import tls_server
 from servers import Proxy, Server, free_port, sentinel
-from threads import in_threads
 
 
 @pytest.fixture(scope="module")
@@ -123,32 +120,6 @@ def test_one_of_the_commands_of_a_part():
     ]
     part = (b"key", b"".join(commands), 5, len(commands))
     assert [_redis.command(part, 5 + i) for i in range(len(commands))] == commands
-
-
-def test_handles_grow_a_counting_filter_together(client, server):
-    """Each has keys of its own: at the end they are counted exactly, and their removal leaves no
-    counter."""
-    key = {"key": "together"}
-    wheres = [{"storage": plain(server.port), **key}, {"storage": server.url("together")}] * 2
-
-    def work(number):
-        rng, exact = random.Random(number), Counter()
-        with CountingBloomFilter(n=30, p=1e-9, grow=1.0, **wheres[number]) as bf:
-            for _ in range(30):
-                keys = [f"{number} {i}" for i in rng.sample(range(300), rng.choice([1, 5, 40]))]
-                if rng.random() < 0.6:
-                    keys = [key for key in keys if exact[key] < 3]  # no counter gets to 15
-                    assert bf.add_many(keys) == bytes(exact[key] == 0 for key in keys)
-                    exact.update(keys)
-                else:
-                    assert bf.remove_many(keys) == bytes(exact[key] > 0 for key in keys)
-                    exact -= Counter(keys)
-                assert bf.count_many(keys) == bytes(exact[key] for key in keys)
-            assert bf.remove_many(exact.elements()) == b"\1" * exact.total()
-
-    in_threads(*(functools.partial(work, number) for number in range(4)))
-    with CountingBloomFilter.open(client, **key) as bf:
-        assert len(bf.part_info()) > 1 and bf.fill_ratio == 0
 
 
 @pytest.mark.parametrize("options", [{}, {"single_connection_client": True}], ids=str)
@@ -379,12 +350,15 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("how", SPOILED)
-@pytest.mark.parametrize("options", [{"protocol": 2}, {"single_connection_client": True}], ids=str)
-def test_spoiled_answers(proxy, how, options):
-    """An exception and never a wrong answer; the same object works when the network does."""
-    client = redis.Redis(
-        port=proxy.port, socket_timeout=0.5, retry=Retry(NoBackoff(), 0), **options
+@pytest.mark.parametrize("one", [False, True])
+def test_spoiled_answers(proxy, how, one):
+    """An exception and never a wrong answer; the connection, the only one of its pool, comes back, and
+    the same object works when the network does."""
+    waits = {"max_connections": 1, "timeout": 1, "socket_timeout": 0.2}
+    pool = redis.BlockingConnectionPool(
+        port=proxy.port, retry=Retry(NoBackoff(), 0), protocol=2, **waits
     )
+    client = redis.Redis(connection_pool=pool, single_connection_client=one)
     ours = (b"BITFIELD", b"GETRANGE", b"EVAL", b"HGETALL", b"SETRANGE", b"BITCOUNT")
     with BloomFilter(n=100, p=0.01, scheme="classic", storage=client, key="seen") as bf:
         bf.add("x")
@@ -455,57 +429,6 @@ def test_a_read_is_sent_once_more(proxy):
         bf.add("x")
         proxy.spoil = lose_first
         assert "x" in bf and len(asked) > 1
-
-
-def test_connections_come_back_to_the_pool(proxy):
-    pool = redis.BlockingConnectionPool(
-        port=proxy.port,
-        max_connections=1,
-        timeout=1,
-        socket_timeout=0.5,
-        retry=Retry(NoBackoff(), 0),
-    )
-    with BloomFilter(n=100, p=0.01, storage=redis.Redis(connection_pool=pool), key="seen") as bf:
-        bf.add("x")
-        for how in SPOILED.values():
-            proxy.spoil = how
-            with pytest.raises(FAULTS):
-                bf.add("y")
-            proxy.spoil = None
-            assert "x" in bf
-
-
-@pytest.mark.parametrize("inner", ["exists", "add"])
-@pytest.mark.parametrize("outer", ["exists", "add"])
-def test_the_only_connection_has_one_talk_at_a_time(server, outer, inner):
-    """A signal handler or a finalizer asks by another filter of the client while the answer to the
-    first is on its way: it must not take that one for its own."""
-    server("FLUSHALL")
-    said = []
-
-    class Connection(redis.Connection):
-        armed = False
-
-        def send_packed_command(self, command, check_health=True):
-            super().send_packed_command(command, check_health)
-            if Connection.armed:
-                Connection.armed = False
-                select.select([self._sock], [], [], 5)
-                with pytest.raises(Error, match="waits for another reply"):
-                    said.append(b.add("c") if inner == "add" else "here" in b)
-
-    pool = redis.ConnectionPool(connection_class=Connection, port=server.port)
-    client = redis.Redis(connection_pool=pool, single_connection_client=True)
-    a, b = (BloomFilter(n=100, p=1e-9, storage=client, key="k") for _ in range(2))
-    a.add("here")
-    Connection.armed = True
-    assert (a.add("new") if outer == "add" else "absent" not in a) is True
-    assert not Connection.armed and said == []
-    assert "here" in b and "c" not in b and b.add("c")
-
-
-def odd_replies(connection, count, replies):
-    replies.feed(b":7\r\n" * count)
 
 
 @pytest.mark.parametrize("one", [True, False])

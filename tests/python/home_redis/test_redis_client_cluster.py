@@ -11,6 +11,7 @@ from redis_clients import (
     FAULTS,
     calls,
     check_against_memory,
+    odd_replies,
     plain,
     redis,
 )
@@ -63,10 +64,6 @@ def test_cluster_shards_spread_over_the_nodes(cluster):
     assert not any(client.exists(f"spread:{i}") for i in range(7)) and not client.exists(
         "{spread}:meta"
     )
-
-
-def odd_replies(connection, count, replies):
-    replies.feed(b":7\r\n" * count)
 
 
 def test_cluster_a_refused_reply_closes_the_connections(cluster, monkeypatch):

@@ -82,15 +82,6 @@ def test_one_that_does_not_scale(server):
     assert abs(server.execute_command("BF.CARD", "own") - 4000) < 100  # an estimate
 
 
-def test_pieces_are_16_mib(server):
-    server.flushall()
-    bf = BloomFilter(n=30_000_000, p=0.01, grow=2.0, scheme="redisbloom")  # 42 MB
-    bf.update(KEYS)
-    bf.to_redisbloom(server.url, "large")
-    assert dump(server, "large") == bf.to_bytes(format="redisbloom")
-    assert BloomFilter.from_redisbloom(server.url, "large") == bf
-
-
 def test_errors(server):
     server.flushall()
     fill(server, "theirs", (0.01, 100), KEYS[:50])

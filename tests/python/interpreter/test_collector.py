@@ -162,7 +162,7 @@ def test_the_tests_of_batches_with_a_collection_at_every_object():
     """BLOOMFILTER_GC=1 is for all tests; these are quick."""
     files = [
         *"contract/test_batches.py contract/test_keys.py columns/test_lines.py".split(),
-        *"variants/test_counting.py".split(),
+        *"variants/test_kinds.py".split(),
     ]
     chosen = (
         "bad or changes or kind or index or surrogate or mixed or lines or misbehave or iterator"
