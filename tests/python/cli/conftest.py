@@ -1,18 +1,21 @@
 """A Redis of the tests' own on a socket."""
 
 import shutil
+import tempfile
+from pathlib import Path
 
-import own_redis
 import pytest
+from servers import Server
 
 
 @pytest.fixture(scope="session")
-def redis_socket(tmp_path_factory):
+def redis_socket():
     if not shutil.which("redis-server"):
         pytest.skip("no redis-server here")
-    folder = tmp_path_factory.mktemp("cli")
-    with own_redis.running(folder):
-        yield folder / "redis" / "socket"
+    with tempfile.TemporaryDirectory(prefix="bf-", dir="/tmp") as folder:  # messages cut long paths
+        server = Server(Path(folder), "--unixsocket", f"{folder}/s")
+        yield Path(folder, "s")
+        server.stop()
 
 
 @pytest.fixture

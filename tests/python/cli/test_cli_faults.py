@@ -266,7 +266,7 @@ def test_a_broken_pipe_is_quiet(seen, tmp_path):
     for words in (
         ["add", seen, keys, "--print", "new"],
         ["check", seen, keys, "--print", "present"],
-        ["study", "--schemes", "classic"],
+        ["study", keys, "--schemes", "classic"],
     ):
         read, write = os.pipe()
         os.close(read)
