@@ -370,7 +370,7 @@ int batch_run(batch *b, PyObject *keys)
     if (b->call == bf_add_many && filter_begin_adds(b->self) < 0) return -1;
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
-    b->threads = useful_threads(b->self, b->bf, b->threads);
+    if (b->threads != 1) b->threads = useful_threads(b->self, b->bf, b->threads);
     b->most = bf_batch_size(b->bf);
     char *more = b->self->remote ? PyMem_Malloc(REMOTE_ROOM) : NULL;
     if (more) {

@@ -104,7 +104,7 @@ static PyObject *lines_of(
     else if (sep.obj && sep.len != 1)
         PyErr_Format(PyExc_ValueError, "sep must be one byte, got %zd", sep.len);
     else if ((keep == Py_None || l.keep >= 0) && (l.bf = filter_enter(self))) {
-        l.threads = useful_threads(self, l.bf, l.threads);
+        if (l.threads != 1) l.threads = useful_threads(self, l.bf, l.threads);
         l.stays = !self->blocking && view.len <= SMALL;
         out = answer(&l, &view);
         filter_leave(self);

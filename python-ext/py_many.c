@@ -80,7 +80,7 @@ unsigned useful_threads(const FilterObject *self, const bf_filter *bf, unsigned 
 {
     enum { K_MOST = 128 };
     bf_info info;
-    if (threads == 1 || self->blocking) return 1;
+    if (self->blocking) return 1;
     bf_get_info((bf_filter *)bf, &info);
     return info.k > K_MOST ? 1 : threads;
 }
