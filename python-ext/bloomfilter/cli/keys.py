@@ -180,6 +180,8 @@ def check_hashes(args: Namespace) -> None:
         raise Fault("--binary is for hashes: give --hashes")
     if args.hashes and homes.sizes(args):
         args.scheme = args.scheme or "hashes64"
+    if args.hashes and args.scheme and not args.scheme.startswith("hashes64"):
+        raise Fault(f"--hashes is for a filter of scheme hashes64, not {args.scheme}")
 
 
 def add(args: Namespace) -> int:

@@ -41,6 +41,7 @@ REFUSED = [
     ("plan -n 5 -p 1% --scheme clasic", "did you mean classic?"),
     ("add", "required: FILE (see"),
     ("check seen --print new", "--print"),
+    ("add x --hashes --scheme block -n 5 -p 1%", "a filter of scheme hashes64, not block"),
     ("add seen --overfull never", "it must be warn, raise or ignore, got never"),
     # numbers
     ("create new", "pass -n and -p (or -m and -n) to create "),
