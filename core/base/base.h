@@ -30,6 +30,11 @@ int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format
 /* returns BF_EIO, or BF_ENOMEM if sys_errno is ENOMEM */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);
 int bf_fail_absent(bf_error *err, const char *path); /* returns BF_ENOENT: no such file */
+/* Returns the code of a failed function that returned NULL. */
+static inline int bf_code_of(const bf_error *err)
+{
+    return err && err->code < 0 ? err->code : BF_EIO;
+}
 
 /* bf_refuse (bloomfilter_host.h) for numbers */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);

@@ -422,11 +422,11 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
 {
     uint64_t sum, tail = bf_get(page + AT_M, 8) * bf_get(page + AT_CELL, 4) % 64;
     const uint64_t *last = of(from, nwords - 1, 1);
-    if (!last) return BF_EIO;
+    if (!last) return bf_code_of(err);
     for (uint64_t i = tail; tail && i < 64; i++)
         if (*last & bf_mask_of(i)) return bf_damaged(err, where, "a bit past m is set");
     if (!bf_header_clean(page)) return 0;
-    if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
+    if (!sum_of(of, from, nwords, &sum)) return bf_code_of(err);
     if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
     bf_fence();
     if (!bf_header_clean(page)) return 0; /* an add began during the check, so the sum may differ */

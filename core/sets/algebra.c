@@ -110,9 +110,6 @@ static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
     return is_remote(f) ? (*copy = bf_copy_entered(f, err)) : f;
 }
 
-/* Returns the code of a failed function that returned NULL. */
-static int code_of(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
-
 /* ---- into a filter whose bits are not in addressable memory: all parts in one bitmap ---- */
 /* Returns the part of `into` with which part i of `from` is combined, or NULL. A part of a future
  * epoch is combined with the present one, see combine_epochs. */
@@ -194,7 +191,7 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     if (!into->variant->forgets && !is_remote(into)) return combine_parts(into, from, o, err);
     bf_filter *copy, *still = snapshot(from, &copy, err);
-    int rc = !still            ? code_of(err)
+    int rc = !still            ? bf_code_of(err)
              : is_remote(into) ? bf_combine_remote(into, still, o.how, err)
                                : combine_epochs(into, still, o, err);
     bf_close(copy);
@@ -341,7 +338,7 @@ static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
     int64_t now = 0, then = 0;
     bf_filter *copies[2] = { NULL, NULL }, *x = snapshot(a, &copies[0], err),
               *y = x ? snapshot(b, &copies[1], err) : NULL;
-    int rc = y ? bf_parts_check(x, err) : code_of(err);
+    int rc = y ? bf_parts_check(x, err) : bf_code_of(err);
     if (rc == 0) rc = bf_parts_check(y, err);
     if (rc == 0 && (rc = bf_parts_now(x, &now, err)) == 0 &&
         (rc = bf_parts_now(y, &then, err)) == 0)

@@ -43,9 +43,9 @@ static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf
     if (rc == 0 && compact) {
         /* a compact part has at most one block */
         const uint64_t *w = bf_reader_block(&v, 0, nwords);
-        rc = w ? bf_image_write_compact(&d, w, nwords, out) : BF_EIO;
-    } else if (rc == 0)
-        rc = bf_image_write(&d, bf_reader_block, &v, nwords, out);
+        rc = w ? bf_image_write_compact(&d, w, nwords, out) : bf_code_of(err);
+    } else if (rc == 0 && (rc = bf_image_write(&d, bf_reader_block, &v, nwords, out)) == BF_EIO)
+        rc = bf_code_of(err); /* of the block that could not be read */
     bf_reader_close(&v);
     out->from += bf_header_bytes(&d, compact) + nwords * 8;
     return rc;

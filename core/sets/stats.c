@@ -80,7 +80,7 @@ const uint64_t *bf_reader_next(bf_block_reader *v, int *rc)
     if (*rc < 0 || (v->at += v->n) >= nwords) return NULL;
     v->n = nwords - v->at < BF_BLOCK ? nwords - v->at : BF_BLOCK;
     const uint64_t *words = bf_reader_block(v, v->at, v->n);
-    if (!words) *rc = BF_EIO;
+    if (!words) *rc = bf_code_of(v->err);
     return words;
 }
 
@@ -202,7 +202,8 @@ static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
         for (unsigned i = 0; i < bf_parts_count(f); i++) {
             bf_part *p = f->part[i];
             if (!bf_part_is_living(f, p, now)) continue;
-            if (bf_reader_open(&v, p, err) < 0 || !(w = bf_reader_block(&v, at, n))) return BF_EIO;
+            if (bf_reader_open(&v, p, err) < 0 || !(w = bf_reader_block(&v, at, n)))
+                return bf_code_of(err);
             bf_words_or(any, w, n, false);
         }
         *ones += bf_words_count(any, n);
