@@ -8,6 +8,8 @@ import pickle
 import signal
 import ssl
 import threading
+import time
+from pathlib import Path
 
 import pytest
 from bloomfilter import BloomFilter, CountingBloomFilter, Error, _redis
@@ -226,15 +228,24 @@ def stopped(server):
 
 @pytest.fixture
 def signal_in_a_wait(monkeypatch):
-    """Sends this process a signal when the next call waits for a reply."""
+    """Sends this process a signal when the next call waits for a reply: before it waits, a signal
+    would not end the wait.  A kernel that does not say where a thread waits has two seconds."""
 
     def send(number):
         begun, receive = threading.Event(), _redis.Loan.receive
         waits = staticmethod(lambda *given: (begun.set(), receive(*given)))
         monkeypatch.setattr(_redis.Loan, "receive", waits)
-        waiting = threading.main_thread().ident  # any other thread would not end its wait
-        kill = functools.partial(signal.pthread_kill, waiting, number)
-        threading.Thread(target=lambda: (begun.wait(), kill())).start()
+        waiting = threading.main_thread()  # any other thread would not end its wait
+        where = Path(f"/proc/self/task/{waiting.native_id}/wchan")
+
+        def kill():
+            begun.wait()
+            latest = time.monotonic() + 2
+            while "poll" not in where.read_text() and time.monotonic() < latest:
+                pass
+            signal.pthread_kill(waiting.ident, number)
+
+        threading.Thread(target=kill).start()
 
     return send
 
