@@ -159,7 +159,7 @@ def test_never_a_wrong_answer(redis_server, seed, one, kind):
     assert all(bf.contains_many(oracle.added)) and "never" not in bf
     with BloomFilter.open(redis_server.url("seen")) as by_url:
         assert all(by_url.contains_many(oracle.added)) and "never" not in by_url
-    assert oracle.refused > 50 and len(oracle.added) > 50 and len(mischief.happened) == 14
+    assert oracle.refused > 50 and len(oracle.added) > 20 and len(mischief.happened) == 14
 
 
 @pytest.mark.parametrize("seed", range(2))

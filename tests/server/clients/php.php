@@ -24,7 +24,7 @@ $told = [
 ];
 if ($which === 'predis') {
     $many = $client->pipeline(function ($pipe) {
-        for ($i = 0; $i < 500; $i++) $pipe->executeCommand(new Predis\Command\RawCommand(['BF.ADD', 'pipe', (string)$i]));
+        for ($i = 0; $i < 500; $i++) $pipe->executeCommand(Predis\Command\RawCommand::create('BF.ADD', 'pipe', (string)$i));
     });
 } else {
     $pipe = $client->multi(Redis::PIPELINE);
