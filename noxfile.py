@@ -245,7 +245,7 @@ def python_tsan(session):
 @nox.session
 def kill(session):
     """A thousand kill -9 of writers for each kind of filter; a minute of rebuilds."""
-    names = "^test_killed$", "^test_rebuild_stress$"
-    right = preset(session, "dev", "-R", names[0], label="kills", BF_KILLS="1000")
-    right &= preset(session, "dev", "-R", names[1], label="rebuilds", BF_STRESS_SECONDS="60")
+    right = preset(session, "dev", "-R", "^test_killed$", label="kills", BF_KILLS="1000")
+    stress = "^test_rebuild_stress$"
+    right &= preset(session, "dev", "-R", stress, label="rebuilds", BF_STRESS_SECONDS="60")
     ends(session, right)

@@ -433,7 +433,7 @@ static inline __attribute__((always_inline)) size_t number_text(
 unsigned threads_of(PyObject *value);
 /* Returns 1 if calls of the core may run code of the user, or if k is so large that a call for
  * several threads, which has many keys, would take seconds, and signals would wait. */
-unsigned useful_threads(const FilterObject *self, const bf_filter *bf, unsigned threads);
+unsigned useful_threads(const FilterObject *self, bf_filter *bf, unsigned threads);
 /* Adds all keys and returns how many were new. */
 PyObject *batch_update(FilterObject *self, PyObject *keys);
 keys_method filter_update, filter_add_many, filter_contains_many, filter_remove_many,

@@ -127,10 +127,12 @@ static Py_ssize_t ask_picked(batch *b, column *c, uint8_t *each, bf_error *err)
                                               : bf_test_column(b->bf, &keys, n, each, err);
     const bool damaged = rc == BF_EHOST; /* has_many: nothing else of the host can fail */
     if (rc < 0 && !damaged) return -1;
-    if (damaged) n = err->key;
+    if (damaged)
+        n = err->key;
+    else
+        b->hits += rc;
     skip(c, n);
     if (damaged) stop_at_damaged(c);
-    if (!damaged) b->hits += rc;
     b->done += (Py_ssize_t)n;
     plain_yield(b->self);
     return (Py_ssize_t)n;

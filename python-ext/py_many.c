@@ -76,12 +76,12 @@ unsigned threads_of(PyObject *value)
     return (unsigned)n;
 }
 
-unsigned useful_threads(const FilterObject *self, const bf_filter *bf, unsigned threads)
+unsigned useful_threads(const FilterObject *self, bf_filter *bf, unsigned threads)
 {
     enum { K_MOST = 128 };
     bf_info info;
     if (self->blocking) return 1;
-    bf_get_info((bf_filter *)bf, &info);
+    bf_get_info(bf, &info);
     return info.k > K_MOST ? 1 : threads;
 }
 

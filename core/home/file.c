@@ -92,8 +92,7 @@ static int check_layer(const file *f, uint64_t *bytes, bf_error *err)
     return BF_EIO;
 }
 
-/* Maps the file that was just opened. The check after it covers all uses of the descriptor since.
- */
+/* Maps the file that was just opened. Its check covers all uses of the descriptor since then. */
 static int map_first(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 {
     uint64_t now;

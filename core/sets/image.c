@@ -44,8 +44,10 @@ static int write_part(bf_filter *f, unsigned i, bool compact, bf_output *out, bf
         /* a compact part has at most one block */
         const uint64_t *w = bf_reader_block(&v, 0, nwords);
         rc = w ? bf_image_write_compact(&d, w, nwords, out) : bf_code_of(err);
-    } else if (rc == 0 && (rc = bf_image_write(&d, bf_reader_block, &v, nwords, out)) == BF_EIO)
-        rc = bf_code_of(err); /* of the block that could not be read */
+    } else if (rc == 0) {
+        rc = bf_image_write(&d, bf_reader_block, &v, nwords, out);
+        if (rc == BF_EIO) rc = bf_code_of(err); /* of the block that could not be read */
+    }
     bf_reader_close(&v);
     out->from += bf_header_bytes(&d, compact) + nwords * 8;
     return rc;

@@ -86,7 +86,8 @@ static int keys_in(bf_filter *f, unsigned i, uint64_t *keys, bf_error *err)
     bf_state st;
     *keys = (uint64_t)bf_live(p->live);
     const bool known = f->variant->many || (*keys && bf_int_load_acquire(&f->state) == BF_FRESH);
-    if (known || bf_part_ones(p, &ones, NULL, err) < 0) return known ? 0 : BF_EIO;
+    const int rc = known ? 0 : bf_part_ones(p, &ones, NULL, err);
+    if (known || rc < 0) return rc;
     bf_estimate(f->desc.scheme, f->secret, &p->bitmap.g, ones, &st);
     *keys = (uint64_t)fmin(st.count + 0.5, (double)p->bitmap.g.n);
     return 0;

@@ -341,15 +341,15 @@ class BloomFilter:
     # ---- many keys ----
     async def update(self, keys, /, *, nulls="raise", threads=1):
         """Add all keys of an iterable or an async iterable.  Returns how many were SURELY NEW."""
-        return sum(await self._batch("update", keys, nulls, threads=threads))
+        return sum(await self._batch("update", keys, nulls, threads))
 
     async def add_many(self, keys, /, *, nulls="raise", threads=1):
         """Add all keys.  Returns one byte per key: 1 = SURELY NEW."""
-        return b"".join(await self._batch("add_many", keys, nulls, threads=threads))
+        return b"".join(await self._batch("add_many", keys, nulls, threads))
 
     async def contains_many(self, keys, /, *, nulls="raise", threads=1):
         """Returns one byte per key: 0 = surely never added."""
-        return b"".join(await self._batch("contains_many", keys, nulls, threads=threads))
+        return b"".join(await self._batch("contains_many", keys, nulls, threads))
 
     async def add_mask(self, keys, /, *, nulls="raise", threads=1):
         """As add_many(), but returns a mask of booleans."""
@@ -366,10 +366,10 @@ class BloomFilter:
         "contains_hashes_mask", "As contains_hashes(), but returns a mask of booleans."
     )
 
-    async def _batch(self, name, keys, nulls, **more):
+    async def _batch(self, name, keys, nulls, threads):
         """Returns the answers of all slices.  Other tasks run between two slices."""
         self._refuse_circle()
-        function = partial(getattr(self._filter, name), nulls=nulls, **more)
+        function = partial(getattr(self._filter, name), nulls=nulls, threads=threads)
         if is_column(keys):
             return [await self._call(function, keys)]
         answers, done, pace = [], 0, Pace(self._local)
@@ -453,8 +453,8 @@ class CountingBloomFilter(BloomFilter):
 
     async def remove_many(self, keys, /, *, nulls="raise", threads=1):
         """Remove each key once.  Returns one byte per key: 1 = was present."""
-        return b"".join(await self._batch("remove_many", keys, nulls, threads=threads))
+        return b"".join(await self._batch("remove_many", keys, nulls, threads))
 
     async def count_many(self, keys, /, *, nulls="raise", threads=1):
         """Returns one byte per key: an estimate of how often the key was added, up to 15."""
-        return b"".join(await self._batch("count_many", keys, nulls, threads=threads))
+        return b"".join(await self._batch("count_many", keys, nulls, threads))

@@ -155,15 +155,6 @@ static inline void proxy_order(proxy *x, int mode, const char *text)
     __atomic_store_n(&x->orders->mode, mode, __ATOMIC_SEQ_CST);
 }
 
-/* Until answer number n is there, or the child that asks through the proxy has ended. */
-static inline void proxy_wait(proxy *x, int n, pid_t child)
-{
-    siginfo_t ended = { .si_pid = 0 };
-    while (__atomic_load_n(&x->orders->answers, __ATOMIC_SEQ_CST) < n && ended.si_pid != child &&
-           waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0)
-        rs_pause(1);
-}
-
 static inline void proxy_repeat(proxy *x)
 {
     char c;
