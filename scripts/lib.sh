@@ -104,8 +104,8 @@ needs_redis() {
     want redis-tools have redis-cli
     want openssl have openssl           # the certificates of the tests
 }
-phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
-needs_phpredis() { want php-redis phpredis_is_there; }
+php_module() { compgen -G "$(php-config --extension-dir)/$1.so"; }
+needs_phpredis() { want php-redis php_module redis; }
 needs_predis() { want 'php-nrk-predis|php-predis' test -f /usr/share/php/Predis/autoload.php; }
 # The frameworks of tests/glue, as far as Debian has them.
 needs_glue() {
@@ -120,7 +120,7 @@ needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck
     want mandoc have mandoc
-    want php-sqlite3 compgen -G "$(php-config --extension-dir)/pdo_sqlite.so"    # docs/howto-database.md
+    want php-sqlite3 php_module pdo_sqlite              # docs/howto-database.md
     want git have git                                   # tests/runner makes a repository of the tree
 }
 needs_locale() { want locales test -f /usr/share/i18n/locales/de_DE; }   # tests/cross/test_decimals.py compiles it
