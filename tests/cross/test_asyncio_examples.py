@@ -1,10 +1,10 @@
-"""The examples for asyncio, run: a server of aiohttp, one of FastAPI, a crawler."""
+"""The examples for asyncio, run: a server of aiohttp, one of FastAPI, a crawler; and a crawler of
+several processes."""
 
 import asyncio
 import importlib.util
 import sys
 
-import own_redis
 import pytest
 import site_of_links
 from products import ROOT, run
@@ -28,10 +28,9 @@ def example(name):
     return module
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with own_redis.running(tmp_path_factory.mktemp("redis")) as (port, _):
-        yield f"redis://127.0.0.1:{port}/0"
+@pytest.fixture
+def server(redis_port):
+    return f"redis://127.0.0.1:{redis_port}/0"
 
 
 @pytest.fixture(autouse=True)
@@ -89,9 +88,10 @@ def test_fastapi(server, monkeypatch):
 
 @pytest.fixture
 def site(monkeypatch):
-    """Its links have fragments, which are of the same page."""
-    plain = site_of_links.links_of
-    monkeypatch.setattr(site_of_links, "links_of", lambda page: [f"{x}#here" for x in plain(page)])
+    """Its links have fragments, which are of the same page, and lead to another host, too."""
+    plain, other = site_of_links.links_of, "/elsewhere.invalid/"
+    links = lambda page: [*(f"{x}#here" for x in plain(page)), other]  # noqa: E731
+    monkeypatch.setattr(site_of_links, "links_of", links)
     with Site() as site:
         yield site
         assert site.pages() == {f"/{page}": 1 for page in range(PAGES)}
@@ -122,3 +122,10 @@ def test_the_crawler_as_a_command(site, tmp_path):
     command = sys.executable, EXAMPLES / "async_crawler.py", tmp_path / "x", site.url()
     for pages in (PAGES, 0):  # what was seen stays in the file
         assert len(set(run(command).split())) == pages
+
+
+def test_a_crawler_of_several_processes(server, site):
+    command = sys.executable, EXAMPLES / "crawler.py", server + "?key=pages", site.url()
+    fetched = run(command, text=True).split()
+    assert sorted(fetched) == sorted(site.url(f"/{page}") for page in range(PAGES))
+    assert run([*command, "--processes", "3"], text=True) == ""  # all of them are seen

@@ -1,7 +1,6 @@
 """The examples, each as its user runs it; those on filters in Redis against a server of the test's
 own."""
 
-import http.server
 import re
 import socket
 import subprocess
@@ -10,19 +9,19 @@ import threading
 import time
 from collections import Counter
 
-import own_redis
 import pytest
+import redis as redis_py
 from bloomfilter import CountingBloomFilter
 from products import ROOT
 
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.fixture(scope="module")
-def redis(tmp_path_factory):
-    """The URL of a database, to be followed by the key's name; [port] for who asks it something."""
-    with own_redis.running(tmp_path_factory.mktemp("redis")) as (port, _):
-        yield f"redis://127.0.0.1:{port}/0?key="
+@pytest.fixture
+def redis(redis_port):
+    """The URL of an empty database, to be followed by the key's name."""
+    redis_py.Redis(port=redis_port).flushall()
+    return f"redis://127.0.0.1:{redis_port}/0?key="
 
 
 def example(command, name, *arguments, stdin=""):
@@ -165,42 +164,3 @@ def test_register(redis, php, tmp_path):
     register("rebuild", stdin="13600000000\n")
     assert register("add", "13600000000")[0] == "known\n"
     assert register("add", numbers[0])[0] == "new\n"
-
-
-class Site(http.server.BaseHTTPRequestHandler):
-    """300 pages; page i links to some others, relative, absolute, with a fragment, and to another
-    host."""
-
-    fetched: Counter = Counter()
-
-    def do_GET(self):
-        number = int(self.path.strip("/") or 0)
-        Site.fetched[number] += 1
-        links = [(number * 7 + j * 13 + 1) % 300 for j in range(12)] + [
-            number + 1 if number < 299 else 0
-        ]
-        body = "".join(
-            f'<a href="{"" if j % 2 else "/"}{link}{"#part" if j % 3 else ""}">x</a>'
-            for j, link in enumerate(links)
-        )
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(
-            f'<html>{body}<a href="http://elsewhere.invalid/">y</a><a>z</a></html>'.encode()
-        )
-
-    def log_message(self, *args):
-        pass
-
-
-def test_crawler(redis):
-    Site.fetched.clear()
-    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    threading.Thread(target=site.serve_forever, daemon=True).start()
-    start = f"http://127.0.0.1:{site.server_port}/0"
-    out, err = example(PYTHON, "crawler.py", redis + "seen", start)
-    assert err == "" and sorted(out.splitlines()) == sorted(start[:-1] + str(i) for i in range(300))
-    assert Site.fetched == Counter(range(300))  # each once, by one of the two
-    out, err = example(PYTHON, "crawler.py", "--processes", "3", redis + "seen", start)
-    assert (out, err) == ("", "")  # all seen
-    site.shutdown()

@@ -11,48 +11,25 @@ from three_sides import asked, write_keys
 
 pytestmark = pytest.mark.filterwarnings("ignore:more than half")  # on purpose
 SECRET = bytes(range(16))
-SHAPES = {
-    "classic": [
-        {"m": 1000, "n": 100},
-        {"m": 1000, "n": 2},
-        {"m": 99991, "k": 5},
-        {"m": 1, "k": 1},
-        {"n": 300, "p": 0.01},
-    ],
-    "block": [
-        {"n": 300, "p": 0.01},
-        {"m": 5120, "k": 8},
-        {"m": 8192, "k": 16},
-        {"m": 512, "k": 1},
-        {"m": 5000, "n": 500},
-    ],
-    "block2": [
-        {"n": 300, "p": 0.0001},
-        {"m": 5120, "k": 7},
-        {"m": 16384, "k": 32},
-        {"m": 1024, "k": 2},
-        {"m": 512, "k": 3},
-    ],
-}
+SHAPES = [
+    {"scheme": "classic", "m": 1000, "n": 100},
+    {"scheme": "classic", "m": 99991, "k": 5},
+    {"scheme": "block", "n": 300, "p": 0.01},
+    {"scheme": "block2", "m": 16384, "k": 32},
+    {"n": 1000, "p": 1e-5},
+    {"n": 1000, "p": 0.1},
+    {"m": 4099, "n": 500},
+]
 
 
 def cases():
-    """Name -> whether it is in a file, and the arguments.  Each shape in memory, and keyed in a file;
-    the first of each scheme also otherwise."""
-    ways = [
-        ("memory", {}),
-        ("file", {"secret": SECRET}),
-        ("file", {}),
-        ("memory", {"secret": SECRET}),
-    ]
-    for scheme, shapes in SHAPES.items():
-        for i, shape in enumerate(shapes):
-            for home, secret in ways if i == 0 else ways[:2]:
-                name = f"{scheme}-{i}-{home}{'-keyed' if secret else ''}"
-                yield name, (home == "file", {"scheme": scheme, **shape, **secret})
-    yield "default-small-p", (False, {"n": 1000, "p": 1e-5})
-    yield "default-large-p", (False, {"n": 1000, "p": 0.1})
-    yield "default-by-size", (False, {"m": 4099, "n": 500})
+    """Name -> whether it is in a file, and the arguments.  Each shape in memory and, keyed, in a
+    file; and a file that is not keyed."""
+    for shape in SHAPES:
+        name = "-".join(map(str, shape.values()))
+        yield f"{name}-memory", (False, shape)
+        yield f"{name}-file-keyed", (True, shape | {"secret": SECRET})
+    yield "file", (True, SHAPES[0])
 
 
 def keys():
