@@ -42,14 +42,6 @@ def pytest_collection_finish():
     gc.freeze()
 
 
-SCHEMES = ["classic", "block", "block2"]
-
-
-@pytest.fixture(params=SCHEMES)
-def scheme(request):
-    return request.param
-
-
 @pytest.fixture
 def bf():
     return BloomFilter(n=10_000, p=0.001)

@@ -1,24 +1,9 @@
-"""The schemes of older systems against what those systems answered: tests/vectors, as
-tests/c/test_vectors.c reads it."""
+"""The schemes of older systems: what is made of a filter hashes as it does, and their counting files.
+Their positions: tests/c/test_vectors.c."""
 
 import pytest
-from old_vectors import blocks, KEYS
 
 from bloomfilter import BloomFilter, CountingBloomFilter
-
-
-@pytest.mark.parametrize("block", blocks(), ids=lambda b: "-".join(map(str, b[:3])))
-def test_positions(block):
-    scheme, m, k, rows = block
-    bf = BloomFilter(m=m, k=k, scheme=scheme)  # 600 MB at most, of which nothing is ever touched
-    assert (bf.m, bf.k, bf.scheme) == (m, k, scheme)
-    for number, positions in rows:
-        key = int(number[1:]) if number[0] == "'" else KEYS[number]
-        if positions == ["!"]:
-            with pytest.raises(ValueError, match="UTF-8"):
-                bf.hashcode(key)
-        else:
-            assert bf.hashcode(key) == [int(x) for x in positions[:k]], f"key {number}"
 
 
 @pytest.mark.parametrize("scheme", ["guava:chars", "guava:long", "guava:int", "gozero"])

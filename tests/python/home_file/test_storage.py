@@ -117,17 +117,3 @@ def test_one_writer(path):
     for storage in (None, "redis://127.0.0.1:1/0?key=k"):
         with pytest.raises(ValueError, match="exclusive is for mapped files"):
             BloomFilter(n=10, p=0.1, storage=storage, exclusive=True)
-
-
-def test_no_key_is_acknowledged_without_a_name(path):
-    bf = make(path)
-
-    def keys():
-        yield "a"
-        path.unlink()
-        yield "b"
-
-    for write in (lambda: bf.update(keys()), bf.sync, lambda: bf.add("c"), bf.close):
-        with pytest.raises(Error, match="was replaced or deleted"):
-            write()
-    bf.close()
