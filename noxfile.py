@@ -237,7 +237,7 @@ def python_tsan(session):
     right = pytest("server-tsan", python, "tests/server", **daemon)
     env = PORTABLE | to_files() | {"PYTHONPATH": python_with(python, "python-tsan", THREADS)}
     env |= preload("libtsan.so", "libstdc++.so.6")
-    which = "tests/python/interpreter/test_threads.py", "-p", "no:faulthandler"
+    which = "tests/python/interpreter/test_free_threading.py", "-p", "no:faulthandler"
     right &= pytest("python-tsan", python, *which, **env)
     ends(session, right, no_reports("python-tsan"))
 

@@ -1,29 +1,29 @@
 """How much another thread runs while a call does."""
 
-import sys
 import threading
+import time
 
 
-def turns_of_another(call):
-    """How often a thread that only counts came to count during the call."""
-    turns, done, started = 0, False, threading.Event()
+class Ticker:
+    """Runs every ms, if it may."""
 
-    def count():
-        nonlocal turns
-        started.set()
-        while not done:
-            turns += 1
+    def __enter__(self):
+        self.ticks, self.over = 0, False
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+        return self
 
-    other = threading.Thread(target=count)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
-    try:
-        other.start()
-        started.wait()
-        before = turns
+    def run(self):
+        while not self.over:
+            self.ticks += 1
+            time.sleep(0.001)
+
+    def __exit__(self, *args):
+        self.over = True
+        self.thread.join()
+
+    def during(self, call):
+        """How often it ran during the call."""
+        before = self.ticks
         call()
-        return turns - before
-    finally:
-        done = True
-        sys.setswitchinterval(interval)
-        other.join()
+        return self.ticks - before
