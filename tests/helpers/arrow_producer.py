@@ -190,4 +190,15 @@ def views(keys, format=b"vz", parts=None, edit=lambda view: view):
     )
 
 
+def marked(column, keys, counted=True):
+    """The column, with a bitmap of its nulls: the keys that are None."""
+    bits = bytearray(len(keys) // 8 + 1)
+    for i, key in enumerate(keys):
+        bits[i // 8] |= (key is not None) << i % 8
+    column.valid = ctypes.create_string_buffer(bytes(bits), len(bits))
+    column.pointers[0] = ctypes.addressof(column.valid)
+    column.nulls = keys.count(None) if counted else -1
+    return column
+
+
 ENOMEM, EINVAL, EIO = errno.ENOMEM, errno.EINVAL, errno.EIO

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from arrow_producer import EINVAL, EIO, ENOMEM, Column, Streamed, text, views
+from arrow_producer import EINVAL, EIO, ENOMEM, Column, Streamed, marked, text, views
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_by_one import check
@@ -103,45 +103,12 @@ def test_slices(cut):
     )
 
 
-def bitmap(valid):
-    bits = bytearray(len(valid) // 8 + 1)
-    for i, there in enumerate(valid):
-        bits[i // 8] |= there << i % 8
-    return bytes(bits)
-
-
-@pytest.mark.parametrize("count", [1, -1], ids=["counted", "not counted"])
-@pytest.mark.parametrize("offset", [0, 3, 8])
-@pytest.mark.parametrize("place", [0, 1, 7, 8, 9, 511, 512, 1030, 1400])
-def test_a_null_is_refused_by_its_row_before_any_key_is_added(place, offset, count):
-    valid = [i != place + offset for i in range(len(WORDS))]
-    for format in (b"z", b"u", b"Z"):
-        bf = BloomFilter(n=10_000, p=0.001)
-        column = text(WORDS, format, nulls=count, offset=offset)
-        column.length = len(WORDS) - offset
-        column.pointers[0] = ctypes_address(column, bitmap(valid))
-        with pytest.raises(TypeError, match=f"^key {place}: .*null"):
-            bf.update(column)
-        assert not bf
-        assert column.released == column.made == 2
-
-
-def ctypes_address(column, data):
-    import ctypes
-
-    column.valid = ctypes.create_string_buffer(data, len(data))
-    return ctypes.addressof(column.valid)
-
-
 def test_a_bitmap_without_nulls():
-    column = text(WORDS, nulls=-1)
-    column.pointers[0] = ctypes_address(column, bitmap([True] * len(WORDS)))
-    check(lambda: column, WORDS)
+    check(lambda: marked(text(WORDS), WORDS, counted=False), WORDS)
 
 
 def test_a_null_in_a_later_chunk_and_in_a_dictionary():
-    nothing = text([b"c", b""], nulls=1)
-    nothing.pointers[0] = ctypes_address(nothing, b"\1")
+    nothing = marked(text([b"c", b""]), [b"c", None])
     bf = BloomFilter(n=100, p=0.01)
     stream = Streamed(text([b"a", b"b"]), nothing, text([b"d"]))
     with pytest.raises(TypeError, match="^key 3: .*null"):

@@ -8,25 +8,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from arrow_producer import Column, Streamed, text, views
+from arrow_producer import Column, Streamed, marked, text, views
 
 from bloomfilter import BloomFilter
 
 KEYS = [b"key %d" % i if i % 3 else None for i in range(5000)]
 LONG = [b"a key of more than twelve bytes %d" % i if i % 7 else None for i in range(3000)]
-
-
-def marked(column, keys):
-    """The column, with a bitmap of its nulls."""
-    bits = bytearray((len(keys) + 7) // 8)
-    for i, key in enumerate(keys):
-        bits[i // 8] |= (key is not None) << i % 8
-    import ctypes
-
-    column.valid = ctypes.create_string_buffer(bytes(bits), len(bits))
-    column.pointers[0] = ctypes.addressof(column.valid)
-    column.nulls = keys.count(None)
-    return column
 
 
 def filled(keys):
@@ -59,9 +46,12 @@ def in_chunks(make):
     return lambda keys: Streamed(*(make(keys[i : i + 700]) for i in range(0, len(keys), 700)))
 
 
-def sliced(keys):
-    column = marked(text([b"before"] * 5 + filled(keys)), [b""] * 5 + keys)
-    column.offset, column.length = 5, len(keys)
+def sliced(offset):
+    def column(keys):
+        made = marked(text([b"before"] * offset + filled(keys)), [b""] * offset + keys)
+        made.offset, made.length = offset, len(keys)
+        return made
+
     return column
 
 
@@ -71,7 +61,9 @@ COLUMNS = {
     "views": lambda keys: marked(views(filled(keys)), keys),
     "null indices": null_indices,
     "null values": null_values,
-    "slice": sliced,
+    "slice": sliced(5),
+    "slice of whole bytes": sliced(8),
+    "not counted": lambda keys: marked(text(filled(keys)), keys, counted=False),
     "chunks": in_chunks(lambda keys: marked(text(filled(keys)), keys)),
     "chunks of views": in_chunks(lambda keys: marked(views(filled(keys)), keys)),
     "numpy objects": lambda keys: np.array(keys, object),
@@ -112,8 +104,8 @@ def check(make, keys, given=None):
 
 
 @pytest.mark.parametrize("kind", [*COLUMNS, *LIBRARIES])
-@pytest.mark.parametrize("keys", [KEYS, LONG, [None, b"a"], [b"a"] * 2500 + [None]],
-                         ids=["many", "long", "first", "after many"])  # fmt: skip
+@pytest.mark.parametrize("keys", [KEYS, LONG, [None, b"a"], *([b"a"] * n + [None] for n in (511, 512, 2500))],
+                         ids=["many", "long", "first", "last of a piece", "first of a piece", "after many"])  # fmt: skip
 def test_every_kind_of_column(kind, keys):
     check(COLUMNS.get(kind) or LIBRARIES[kind], keys)
 

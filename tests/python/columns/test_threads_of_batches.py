@@ -1,5 +1,5 @@
-"""threads=N: the bits and the answers of one thread, for each kind of column, variant and home; nulls
-and errors; signals and forks during and after such a call."""
+"""threads=N: the bits and the answers of one thread, for each kind of column; nulls and errors; signals
+and forks during and after such a call.  Each kind of filter: tests/c/test_threads.c."""
 
 import os
 import signal
@@ -9,7 +9,6 @@ import zlib
 import numpy as np
 import pyarrow as pa
 import pytest
-from arrow_producer import Column
 from bloomfilter import BloomFilter, CountingBloomFilter
 from cli_helpers import fails, ok
 from columns import COLUMNS
@@ -20,16 +19,6 @@ NUMBERS = np.arange(ROWS) * 7919 % 20_011
 TEXTS = pa.array(WORDS)
 SLICED = "list Arrow numpy pandas polars".split()  # those that same() can cut
 KINDS = [kind for kind in COLUMNS if kind.split()[0] in SLICED]
-FILTERS = {
-    "block": {"n": 30_000, "p": 0.01},
-    "block2": {"n": 30_000, "p": 1e-6},
-    "classic": {"n": 30_000, "p": 0.01, "scheme": "classic"},
-    "grow": {"n": 20_000, "p": 0.01, "grow": 2},
-    "file": {"n": 30_000, "p": 0.01, "storage": "seen.bloom"},
-    "writer": {"n": 30_000, "p": 0.01, "storage": "seen.bloom", "exclusive": True},
-    "full": {"n": 30_000, "p": 0.01, "overfull": "raise"},
-    "window": {"n": 30_000, "p": 0.01, "window": 3600},
-}
 
 
 @pytest.fixture(autouse=True)
@@ -60,13 +49,6 @@ def test_every_column(name):
     column = COLUMNS[name](WORDS)
     for threads in 0, 2, 1000:
         same(*(BloomFilter(n=30_000, p=0.01) for _ in "12"), column, threads)
-
-
-@pytest.mark.parametrize("name", FILTERS)
-def test_every_filter(name):
-    many = BloomFilter(**FILTERS[name])
-    one = {key: FILTERS[name][key] for key in FILTERS[name] if key not in ("storage", "exclusive")}
-    same(BloomFilter(**one), many, TEXTS, 3)
 
 
 def test_counters():
@@ -103,7 +85,7 @@ def test_nulls():
 
 
 def test_the_index_of_a_refused_key():
-    """scheme="guava:chars" takes text only; a full filter names the first key that does not fit."""
+    """scheme="guava:chars" takes text only."""
     words = [word.encode() for word in WORDS]
     words[17_001] = b"\xff"
     bf = BloomFilter(m=1 << 20, k=5, scheme="guava:chars")
@@ -111,38 +93,6 @@ def test_the_index_of_a_refused_key():
         bf.update(pa.array(words), threads=2)
     assert error.value.index == 17_001
     assert bf.contains_many(WORDS[:17_001], threads=2) == b"\1" * 17_001
-    refused = []
-    for threads in 1, 2:
-        bf = BloomFilter(n=10_000, p=0.01, overfull="raise")
-        with pytest.raises(Exception) as error:
-            bf.update(TEXTS, threads=threads)
-        refused.append((type(error.value), error.value.index, bf.to_bytes()))
-    assert refused[0] == refused[1]
-
-
-def view_column(n, damaged):
-    """A column of string views of 12 bytes, made by hand; one of them has no length."""
-    items = np.zeros(n, [("length", "i4"), ("text", "S12")])
-    items["length"] = 12
-    items["text"] = [b"%012d" % i for i in range(n)]
-    items["length"][damaged] = -1
-    return Column(b"vz", n, [None, items.tobytes(), b""]), items["text"]
-
-
-@pytest.mark.parametrize("threads", [1, 2, 0])
-@pytest.mark.parametrize("options", [{}, {"grow": 2}])
-def test_keys_before_a_damaged_one_are_added_once(options, threads):
-    for damaged in 3000, 140_000:
-        one, many = (CountingBloomFilter(n=100_000, p=0.01, **options) for _ in "12")
-        column, texts = view_column(150_000, damaged)
-        with pytest.raises(ValueError, match="damaged") as error:
-            many.update(column, threads=threads)
-        assert error.value.index == damaged
-        one.update(texts[:damaged])
-        assert many.count_many(texts) == one.count_many(texts)
-        with pytest.raises(ValueError, match="damaged") as error:
-            many.contains_many(column, threads=threads)
-        assert error.value.index == damaged
 
 
 def test_keys_before_a_callback_that_raises_are_added_once():
@@ -234,29 +184,15 @@ def test_a_signal_ends_a_call_with_a_large_k():
     assert keys[-1] not in bf
 
 
-@pytest.mark.parametrize("home", ["memory", "file", "writer", "grow"])
-def test_lines(home):
-    options = {
-        "memory": {},
-        "file": {"storage": "seen.bloom"},
-        "writer": {"storage": "seen.bloom", "exclusive": True},
-        "grow": {"grow": 2},
-    }[home]
+def test_lines():
     data = "".join(f"{word}\n" for word in WORDS * 7).encode()
-    one = BloomFilter(n=30_000, p=0.01, grow=options.get("grow"))
-    many = BloomFilter(n=30_000, p=0.01, **options)
+    one, many = (BloomFilter(n=30_000, p=0.01) for _ in "12")
     for keep in None, True, False:
         for call in "update_lines", "contains_lines":
-            want = getattr(one, call)(data[: len(data) // (2 + len(call))], keep=keep)
-            got = getattr(many, call)(data[: len(data) // (2 + len(call))], keep=keep, threads=2)
-            assert got == want
-            assert getattr(one, call)(data, keep=keep) == getattr(many, call)(
-                data, keep=keep, threads=3
-            )
+            for some in data[: len(data) // (2 + len(call))], data:
+                got = getattr(many, call)(some, keep=keep, threads=2)
+                assert got == getattr(one, call)(some, keep=keep)
     assert one == many
-    for wrong, error in (-1, ValueError), ("2", TypeError):
-        with pytest.raises(error):
-            many.update_lines(b"key\n", threads=wrong)
 
 
 def test_the_command(tmp_path):
