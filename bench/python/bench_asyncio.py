@@ -17,7 +17,7 @@ import redis
 import redis.asyncio
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "helpers"))
-from own_redis import running
+from servers import running
 
 import bloomfilter
 from bloomfilter import _redis_asyncio

@@ -2,7 +2,7 @@
 
 The products of scripts/build in out/ are what is tested."""
 
-import own_redis
+import servers
 import pytest
 import three_sides
 from products import php_command
@@ -22,5 +22,5 @@ def sides(tmp_path_factory):
 @pytest.fixture(scope="session")
 def redis_port(tmp_path_factory):
     """A redis-server of the tests' own on a free port of 127.0.0.1."""
-    with own_redis.running(tmp_path_factory.mktemp("redis")) as (port, _):
+    with servers.running(tmp_path_factory.mktemp("redis")) as (port, _):
         yield port

@@ -50,6 +50,22 @@ def check_against_memory(client, scheme, key="seen"):
             bf.add("x")
 
 
+class OtherSystem:
+    """Sets and reads its bits by SETBIT and GETBIT, as go-zero's filter and the PHP class do; what it
+    knows is positions."""
+
+    def __init__(self, client, key, scheme, m):
+        self.redis, self.key = client, key
+        self.positions = BloomFilter(m=m, scheme=scheme).hashcode  # no bit of it is set
+
+    def add(self, key):
+        for i in self.positions(key):
+            self.redis.setbit(self.key, i, 1)
+
+    def has(self, key):
+        return all(self.redis.getbit(self.key, i) for i in self.positions(key))
+
+
 def calls(bf):
     return (
         lambda: bf.add("new"),

@@ -76,6 +76,16 @@ class Server:
 
 
 @contextlib.contextmanager
+def running(folder, *options):
+    """(port, process) of a server for a with statement."""
+    server = Server(folder / "redis", *options)
+    try:
+        yield server.port, server.process
+    finally:
+        server.stop()
+
+
+@contextlib.contextmanager
 def sentinel(folder, port):
     """The port of a Sentinel that knows the server at `port` as `mine`."""
     own, settings = free_port(), folder / "sentinel.conf"

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import own_redis
+import servers
 import pytest
 from bloomfilter import BloomFilter
 from daemons import redis_command
@@ -212,7 +212,7 @@ def redisson():
 def redis_port(tmp_path):
     if not shutil.which("redis-server"):
         pytest.skip("no redis-server")
-    with own_redis.running(tmp_path) as (port, _):
+    with servers.running(tmp_path) as (port, _):
         yield port
 
 

@@ -1,7 +1,7 @@
 """A daemon, and a Redis, for each test, and a daemon for all tests that leave nothing in it:
 daemons.py says how they are started and must end."""
 
-import own_redis
+import servers
 import pytest
 from daemons import BINARY, PLAIN, needs_redis, redis_url, started
 
@@ -36,7 +36,7 @@ def served(shared):
 @pytest.fixture
 def redis(tmp_path):
     """(port, process) of a server of this test's own."""
-    with own_redis.running(tmp_path) as server:
+    with servers.running(tmp_path) as server:
         yield server
 
 

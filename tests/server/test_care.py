@@ -2,34 +2,17 @@
 system of a foreign bitmap is played by plain SETBIT and GETBIT at the scheme's positions."""
 
 import fcntl
-import functools
 import json
 import os
-import subprocess
 
 import pytest
 import redis as redis_py
 from bloomfilter import BloomFilter, CountingBloomFilter
-from daemons import PATIENCE, ended, lines_of, needs_redis, redis_url, until_status
+from daemons import ended, lines_of, needs_redis, redis_url, until_status
 from products import VERSION
-from threads import in_threads
+from redis_clients import OtherSystem
 
 GOZERO, GOZERO_M = "gozero", 20480
-
-
-class OtherSystem:
-    """Knows a bitmap in Redis and the positions of its keys; knows nothing of K:meta."""
-
-    def __init__(self, port, key):
-        self.redis, self.key = redis_py.Redis(port=port), key
-        self.positions = BloomFilter(m=GOZERO_M, scheme=GOZERO).hashcode  # no bit of it is set
-
-    def add(self, key):
-        for i in self.positions(key):
-            self.redis.setbit(self.key, i, 1)
-
-    def has(self, key):
-        return all(self.redis.getbit(self.key, i) for i in self.positions(key))
 
 
 def path(name, rest):
@@ -93,7 +76,7 @@ def test_foreign_bitmaps_are_cared_for(start, redis, named):
     """tests/live has the other systems themselves."""
     port, _ = redis
     key, name = ("app:f:theirs", "theirs") if named else ("app", "")
-    other = OtherSystem(port, key)
+    other = OtherSystem(redis_py.Redis(port=port), key, GOZERO, GOZERO_M)
     old, new, mine, later, last = "old new mine later last".split()
     other.add(old)
     sizes, options = f"scheme={GOZERO}&m={GOZERO_M}", ["--scheme", GOZERO, "-m", GOZERO_M]
@@ -265,43 +248,6 @@ def test_an_uploaded_filter_has_exactly_these_bytes(start, tmp_path, home):
         assert again.get("/f/i0/contain=new").body == b"true"
 
 
-def own_pids():
-    """What starts a program as process 1 of its own, as containers do; nothing where it may not."""
-    words = ["unshare", "--pid", "--fork", "--kill-child"]
-    return words if subprocess.run([*words, "true"], check=False).returncode == 0 else []
-
-
-def test_two_containers_upload_at_once(start, tmp_path):
-    """Both daemons have the same process id; each 201 means that the file has this daemon's keys."""
-    (folder := tmp_path / "shared").mkdir()
-    daemons = [
-        start("-n", 100, "-p", 0.1, "--storage", f"{folder}/", prefix=own_pids()) for _ in range(2)
-    ]
-    try:
-        keys = [[f"{tag}{i}" for i in range(1000)] for tag in "ab"]
-        images = []
-        for mine in keys:
-            (bf := BloomFilter(n=200_000, p=0.01)).update(mine)
-            images.append(bf.to_bytes())
-        clients = [daemon.client() for daemon in daemons]
-        for turn in range(60):
-            replies = [None, None]
-
-            def upload(i, turn=turn, replies=replies):
-                replies[i] = clients[i].ask("POST", f"/f/u{turn}", images[i])
-
-            in_threads(*(functools.partial(upload, i) for i in range(2)), seconds=PATIENCE)
-            assert sorted(reply.status for reply in replies) == [201, 409]
-            mine = keys[[reply.status for reply in replies].index(201)]
-            with BloomFilter.open(str(folder / f"u{turn}.bloom"), read_only=True) as bf:
-                assert all(bf.contains_many(mine))
-            assert daemons[0].ask("DELETE", f"/f/u{turn}").status == 200
-        assert os.listdir(folder) == ["default.bloom"]
-    finally:
-        for daemon in daemons:
-            daemon.kill()
-
-
 def test_what_killed_processes_left_is_removed(start, tmp_path):
     (where := tmp_path / "seen").mkdir()
     for i, name in enumerate(["default.bloom", "x.bloom", "never.there.bloom"]):
@@ -314,22 +260,6 @@ def test_what_killed_processes_left_is_removed(start, tmp_path):
         assert sorted(os.listdir(where)) == sorted(
             ["default.bloom", "default.bloom.new", living.name]
         )
-
-
-def test_uploads_that_are_killed_leave_nothing(start, tmp_path):
-    (where := tmp_path / "seen").mkdir()
-    image = BloomFilter(n=2_000_000, p=0.01).to_bytes()
-    for turn in range(4):
-        daemon = start("--storage", f"{where}/")
-        clients = [daemon.client() for _ in range(4)]
-        for i, client in enumerate(clients):
-            head = f"POST /f/a{turn}{i} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(image)}\r\n\r\n"
-            client.send(head.encode() + image)
-        while len(os.listdir(where)) < 2 + turn // 2:
-            pass
-        daemon.kill()
-    start("--storage", f"{where}/")
-    assert {path.suffix for path in where.iterdir()} == {".bloom"}
 
 
 def test_what_an_upload_refuses(start):

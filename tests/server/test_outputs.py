@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 from daemons import BINARY, PATIENCE, Client, until
-from own_redis import free_port
+from servers import free_port
 
 SMALL = 4096  # bytes in a pipe
 SIZES = ["-n", "1000", "-p", "0.01"]

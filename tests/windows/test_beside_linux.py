@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-import own_redis
+import servers
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +56,7 @@ def test_one_mapped_file(linux, tmp_path):
 
 
 def test_one_redis(linux, tmp_path):
-    with own_redis.running(tmp_path) as (port, _):
+    with servers.running(tmp_path) as (port, _):
         url = f"redis://localhost:{port}?key=w"
         right(*WINE, "add", url, "one", 500)
         right(*linux, "test", url, "one", 500)

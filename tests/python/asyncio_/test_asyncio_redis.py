@@ -9,13 +9,8 @@ import threading
 
 import pytest
 
-redis = pytest.importorskip("redis")
-pytest.importorskip("redis.asyncio")
 pytest.importorskip("greenlet")
-from redis.backoff import NoBackoff  # noqa: E402
-from redis.retry import Retry  # noqa: E402
-import servers  # noqa: E402
-from redis_clients import odd_replies  # noqa: E402
+from redis_clients import NoBackoff, Retry, odd_replies, redis  # noqa: E402
 from redis_tls import tls_server  # noqa: E402
 from servers import Proxy  # noqa: E402
 
@@ -142,25 +137,6 @@ def test_a_key_that_the_scheme_refuses_fails_alone(server):
 
 
 # ---- faults ----
-def test_a_lost_filter_is_an_error(server):
-    async def test(bf, client):
-        await bf.add("x")
-        await client.delete("seen")
-        for _ in range(2):
-            calls = [
-                bf.add("x"),
-                bf.exists("x"),
-                bf.update([1]),
-                bf.contains_many(["x"]),
-                bf.add("y"),
-            ]
-            for error in await asyncio.gather(*calls, return_exceptions=True):
-                assert isinstance(error, Error) and "is lost" in str(error)
-        assert not await client.exists("seen")
-
-    with_filter(server, test)
-
-
 def waits(client, seconds):
     """So long for each reply from now on, on connections that there are and new ones."""
     pool = client.connection_pool
@@ -222,28 +198,16 @@ def test_a_pool_of_one_connection(server):
     asyncio.run(main())
 
 
-async def used(client):
-    async with client:
-        async with await BloomFilter.create(**SPEC, storage=client, key="seen") as bf:
-            assert all(await asyncio.gather(*(bf.add(i) for i in range(2000))))
-            assert await bf.contains_many(range(3000)) == b"\1" * 2000 + b"\0" * 1000
-
-
 def test_tls(tmp_path):
-    with tls_server(tmp_path, "--tls-auth-clients", "no") as port:
+    async def main(port):
         secure = {"ssl": True, "ssl_ca_certs": str(tmp_path / "ca.pem")}
-        asyncio.run(used(plain(port, host="127.0.0.1", **secure)))
+        async with plain(port, host="127.0.0.1", **secure) as client:
+            async with await BloomFilter.create(**SPEC, storage=client, key="seen") as bf:
+                assert all(await asyncio.gather(*(bf.add(i) for i in range(2000))))
+                assert await bf.contains_many(range(3000)) == b"\1" * 2000 + b"\0" * 1000
 
-
-def test_sentinel(server, tmp_path):
-    async def main():
-        sentinel = redis.asyncio.Sentinel([("127.0.0.1", port)])
-        await used(sentinel.master_for("mine"))
-        for watcher in sentinel.sentinels:
-            await watcher.aclose()
-
-    with servers.sentinel(tmp_path, server.port) as port:
-        asyncio.run(main())
+    with tls_server(tmp_path, "--tls-auth-clients", "no") as port:
+        asyncio.run(main(port))
 
 
 def test_context_variables_of_a_connection(server):

@@ -6,12 +6,11 @@ import os
 import pty
 import re
 import shlex
-import socket
 import subprocess
 
 import pytest
 from cli_helpers import COMMAND, cli, fails, ok
-import resp
+from redis_clients import OtherSystem, redis
 
 from bloomfilter import BloomFilter
 from bloomfilter.cli import parser, study, urls
@@ -20,47 +19,25 @@ HASHES = "php-hashes:JS,FNV,AP"  # those that need no warning
 AS_OLDER = "php-hashes:JSHash,FNVHash,APHash"  # and as that class spells them
 
 
-class OldSystem:
-    """A class that sets and reads its bits by SETBIT and GETBIT, as go-zero's filter and the PHP
-    class do; what it knows is positions.  Nothing of ours is used once it exists."""
-
-    def __init__(self, redis_socket, key, scheme, **size):
-        self.key, self.scheme, self.size = key, scheme, size
-        self.model = BloomFilter(scheme=scheme, **size)
-        self.socket = redis_socket
-
-    def redis(self, *words):
-        with socket.socket(socket.AF_UNIX) as own:
-            own.connect(str(self.socket))
-            own.sendall(resp.command(*words))
-            kind, *said = own.recv(1 << 16).decode().strip()
-        assert kind != "-", said
-        return "".join(said)
-
-    def add(self, key):
-        for position in self.model.hashcode(key):
-            self.redis("SETBIT", self.key, position, 1)
-
-    def has(self, key):
-        return all(
-            self.redis("GETBIT", self.key, position) == "1" for position in self.model.hashcode(key)
-        )
-
-
 SYSTEMS = {
-    "gozero": ("gozero", {"m": 20_000}, ["--scheme", "gozero", "-m", "20k"]),
-    "php": (HASHES, {"m": 2**32}, ["--scheme", AS_OLDER, "-m", str(2**32)]),
+    "gozero": ("gozero", 20_000, ["--scheme", "gozero", "-m", "20k"]),
+    "php": (HASHES, 2**32, ["--scheme", AS_OLDER, "-m", str(2**32)]),
 }
+
+
+def other_system(redis_socket, key, scheme, m):
+    client = redis.Redis(unix_socket_path=str(redis_socket))
+    client.delete(key, f"{key}:meta")
+    return OtherSystem(client, key, scheme, m)
 
 
 @pytest.fixture
 def old(request, redis_socket):
     name = getattr(request, "param", "gozero")
-    scheme, size, options = SYSTEMS[name]
-    system = OldSystem(redis_socket, f"care-{name}", scheme, **size)
-    system.options = options
+    scheme, m, options = SYSTEMS[name]
+    system = other_system(redis_socket, f"care-{name}", scheme, m)
+    system.scheme, system.options = scheme, options
     system.url = f"unix://{redis_socket}?key={system.key}"
-    system.redis("DEL", system.key, f"{system.key}:meta")
     system.add("ann")
     return system
 
@@ -79,7 +56,7 @@ def test_a_bitmap_of_another_system_is_opened(old, tmp_path):
     assert "does not count" in fails("count", old.url, *old.options, data=b"ann\n")
     assert "does not count" in fails("remove", old.url, *old.options, data=b"ann\n")
     assert "cannot be rebuilt" in fails("rebuild", old.url, *old.options, data=b"x\n")
-    assert old.redis("EXISTS", f"{old.key}:meta") == "0"
+    assert not old.redis.exists(f"{old.key}:meta")
     if old.scheme == "gozero":
         ok("merge", tmp_path / "all", old.url, old.url, *old.options)
         assert b"bob" in BloomFilter.open(tmp_path / "all")
@@ -97,9 +74,9 @@ def test_care_for_a_bitmap_of_another_system(old):
     ok("expire", old.url, "1k")
     assert 900 < json.loads(ok("info", old.url, "--json").out)["expires_in"] <= 1000.1
     assert re.search(r"expires +in (1,000|9\d\d) s", ok("info", old.url).text)
-    assert int(old.redis("TTL", old.key)) > 900 and int(old.redis("TTL", f"{old.key}:meta")) > 900
+    assert old.redis.ttl(old.key) > 900 and old.redis.ttl(f"{old.key}:meta") > 900
     ok("expire", old.url, 0)
-    assert old.redis("TTL", old.key) == "-1"
+    assert old.redis.ttl(old.key) == -1
     ok("rebuild", old.url, data=b"bob\ncy\n")
     assert old.has("bob") and old.has("cy") and not old.has("ann")
     ok("clear", old.url)
@@ -107,7 +84,7 @@ def test_care_for_a_bitmap_of_another_system(old):
     old.add("dan")
     assert old.has("dan") and ok("check", old.url, data=b"dan\n").code == 0
     ok("delete", old.url)
-    assert old.redis("EXISTS", old.key, f"{old.key}:meta") == "0"
+    assert not old.redis.exists(old.key, f"{old.key}:meta")
     assert "does not exist" in fails("adopt", old.url, *old.options)
 
 
@@ -150,8 +127,8 @@ def test_the_examples(tmp_path, monkeypatch, redis_socket):
     pytest.importorskip("matplotlib.pyplot")  # once, and not by each command
     monkeypatch.chdir(tmp_path)
     (tmp_path / "keys.txt").write_bytes(b"a\nb\n")
-    old = OldSystem(redis_socket, "old", "gozero", m=20_000)
-    old.redis("DEL", "old", "seen", "copy")
+    old = other_system(redis_socket, "old", "gozero", 20_000)
+    old.redis.delete("seen", "copy")
     old.add("a")
     (tmp_path / "bloomfilterd").write_text("#!/bin/sh\n")
     (tmp_path / "bloomfilterd").chmod(0o755)

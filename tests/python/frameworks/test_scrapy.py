@@ -8,7 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
-import own_redis
+import servers
 import pytest
 from crawl import main as crawler_main
 import forked
@@ -54,7 +54,7 @@ def crawl(settings, url):
 
 @pytest.fixture
 def redis(tmp_path):
-    with own_redis.running(tmp_path) as (port, _):
+    with servers.running(tmp_path) as (port, _):
         url = f"redis://127.0.0.1:{port}/0?key="
         try:
             BloomFilter(n=10, p=0.1, storage=url + "try").close()
@@ -172,7 +172,7 @@ def test_two_processes_share_redis(site, redis):
 
 
 def test_redis_that_went_away_is_no_absence(redis, tmp_path):
-    with own_redis.running(tmp_path) as (port, _):
+    with servers.running(tmp_path) as (port, _):
         url = f"redis://127.0.0.1:{port}/0?key="
         dupefilter = BloomDupeFilter.from_crawler(
             get_crawler(settings_dict=OURS | {"BLOOMFILTER_STORAGE": url + "x"})

@@ -35,22 +35,15 @@ def test_key_argument_pickle_and_repr(server):
         assert "x" in bf and "s3same" not in repr(bf) and "by name" in repr(bf)
 
 
-def test_retry_after(server):
-    """One call waits for a server that does not answer; those after it would wait an hour."""
-    silent = "it did not answer [0-9.]+ s ago"
+def test_retry_after():
+    """The argument is handed on: calls after the first one would wait an hour."""
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"redis://127.0.0.1:{deaf.getsockname()[1]}?key=k"
-        with pytest.raises(TimeoutError) as first:
+        with pytest.raises(TimeoutError):
             BloomFilter(n=100, p=0.01, storage=url, timeout=0.2, retry_after=1000)
-        assert "did not answer" not in str(first.value)
         for opened in (BloomFilter.open, lambda *a, **b: BloomFilter(*a, n=100, p=0.01, **b)):
-            with pytest.raises(TimeoutError, match=silent):
+            with pytest.raises(TimeoutError, match="it did not answer [0-9.]+ s ago"):
                 opened(storage=url, timeout=3600, retry_after=1000)
-            with pytest.raises(TimeoutError, match=silent):
-                opened(storage=url + "&retry_after=1000", timeout=3600)
-        with pytest.raises(TimeoutError) as again:
-            BloomFilter.open(url + "&retry_after=1000", timeout=0.01, retry_after=0)
-        assert "did not answer" not in str(again.value)
 
 
 def test_expire_delete_and_is_current(server):
@@ -79,27 +72,14 @@ def test_errno_is_there(server):
     assert damaged.value.errno is None and FullError.errno is Error.errno is None
 
 
-@pytest.mark.parametrize(
-    "kind, more",
-    [
-        *((BloomFilter, more) for more in ({}, {"grow": 2.0}, {"window": 1e6}, {"shards": 3})),
-        *((CountingBloomFilter, more) for more in ({}, {"grow": 2.0})),
-    ],
-)
-def test_save_and_load_with_a_url(server, kind, more, tmp_path):
-    keys = [f"key {i}" for i in range(500)]
-    seen = kind(n=1000 if "grow" not in more else 100, p=0.01, **more, storage=server.url("seen"))
-    seen.update(keys)
-    seen.save(tmp_path / "file")
-    url = seen.storage + "2"
-    kind.load(tmp_path / "file").save(url)
-    there = kind.open(url)
-    assert there == seen and all(there.contains_many(keys)) and there.add("new") == 1
-    assert kind.load(url) == there != seen
-    with pytest.raises(FileExistsError, match="seen2 at .* exists: delete it, or use another key"):
-        seen.save(url)
-    with pytest.raises(Error, match="seen3 at .* does not exist"):
-        kind.load(seen.storage + "3")
-    there.delete()
+def test_save_and_load_with_a_url(server, tmp_path):
+    seen = CountingBloomFilter(n=100, p=0.01, grow=2.0)
+    seen.update(range(500))
+    url = server.url("seen")
     seen.save(url)
-    assert kind.open(url) == seen
+    with CountingBloomFilter.open(url) as there:
+        assert there == CountingBloomFilter.load(url) == seen
+    with pytest.raises(FileExistsError, match="seen at .* exists: delete it, or use another key"):
+        seen.save(url)
+    with pytest.raises(Error, match="seen2 at .* does not exist"):
+        CountingBloomFilter.load(url + "2")

