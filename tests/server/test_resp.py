@@ -59,6 +59,21 @@ def test_filters_are_merged(client):
     assert list(run("BF.MEXISTS", "all", "a", "b", "c")) == [1, 1, 0]
 
 
+def test_filters_that_grow_forget_or_count(daemon):
+    client = raw(daemon)
+    for kind, words in (
+        ("grow", ["EXPANSION", 2]),
+        ("window", ["WINDOW", 3600]),
+        ("counting", ["NONSCALING", "COUNTING"]),
+    ):
+        assert client.ask("BF.RESERVE", kind, 0.0001, 1000, *words) == OK
+        assert client.ask("BF.MADD", kind, "a", "a", "b") == [1, 0, 1]
+        assert daemon.stats(kind)["kind"] == kind
+    assert [client.ask("BF.COUNT", "counting", key) for key in "abc"] == [2, 1, 0]
+    assert client.ask("BF.REMOVE", "counting", *"abcaa") == [1, 1, 0, 1, 0]
+    assert client.ask("BF.MEXISTS", "counting", *"abc") == [0, 0, 0]
+
+
 def test_a_filter_that_is_full_answers_what_it_took(daemon):
     client = raw(daemon)
     assert client.ask("BF.RESERVE", "few", "0.01", "3", "NONSCALING") == OK

@@ -17,15 +17,7 @@ def secret_file(tmp_path):
     return tmp_path / "secret"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        SECRET,
-        SECRET.hex().encode(),
-        SECRET.hex().upper().encode() + b"\n",
-        SECRET.hex().encode() + b"\r\n",
-    ],
-)
+@pytest.mark.parametrize("said", [SECRET, SECRET.hex().encode() + b"\n"])
 def test_the_same_bits(start, tmp_path, said):
     (tmp_path / "said").write_bytes(said)
     client = start("-n", 1000, "-p", 0.01, "--secret-file", tmp_path / "said").client()
@@ -89,18 +81,7 @@ def test_a_scheme_that_cannot_be_keyed(start, secret_file):
     assert got.status == 400 and "guava cannot be keyed" in got.headers["x-error"]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        b"",
-        b"short",
-        SECRET + b"x",
-        SECRET.hex().encode()[:-1],
-        SECRET.hex().encode() + b"0",
-        b"g" * 32,
-        None,
-    ],
-)
+@pytest.mark.parametrize("said", [b"short", None])
 def test_no_secret(tmp_path, said):
     if said is not None:
         (tmp_path / "said").write_bytes(said)
