@@ -2,24 +2,9 @@
  * the input and calls methods with them.  An exception that leaves it is a finding, as is what the
  * sanitizers see: Zend's allocator is off, so that they see every string and array. */
 #include <sapi/embed/php_embed.h>
-#include "fuzz.h"
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "fuzz_host.h"
 
 extern zend_module_entry bloomfilter_module_entry;
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-const char *__asan_default_options(void);
-int __lsan_is_turned_off(void);
-/* Large allocations fail as on a small machine.  PHP itself leaks at its end. */
-const char *__asan_default_options(void)
-{
-    return "max_allocation_size_mb=64:allocator_may_return_null=1";
-}
-int __lsan_is_turned_off(void) { return 1; }
-
-static char folder[64], driver[4096];
 
 static int startup(sapi_module_struct *sapi)
 {
@@ -30,7 +15,7 @@ static int startup(sapi_module_struct *sapi)
 static void load_driver(void)
 {
     char text[5000];
-    snprintf(text, sizeof text, "const FOLDER = '%s'; require '%s';", folder, driver);
+    snprintf(text, sizeof text, "const FOLDER = '%s'; require '%s/fuzz_php.inc';", folder, TARGETS);
     MUST(zend_eval_string(text, NULL, "fuzz_php") == SUCCESS);
 }
 
@@ -41,13 +26,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     setenv("USE_ZEND_ALLOC", "0", 1);
     setenv("USE_TRACKED_ALLOC", "1",
         1); /* what a request leaves behind is freed at its end all the same */
-    snprintf(folder, sizeof folder, "%s/fuzz-php-%d",
-        access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
-    snprintf(driver, sizeof driver, "%s/fuzz_php.inc", TARGETS);
     php_embed_module.startup = startup;
     php_embed_module.php_ini_ignore = 1;
     MUST(php_embed_init(0, NULL) == SUCCESS);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 32 << 20, 32 << 20 }); /* mapped files stay small */
+    begin_host("php");
     load_driver();
     return 0;
 }
@@ -64,8 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     static unsigned runs;
     zval name, given, result;
     bool bailed = false;
-    signal(SIGXFSZ, SIG_IGN); /* each time: libFuzzer has set its own */
-    MUST(mkdir(folder, 0700) == 0 || access(folder, W_OK) == 0);
+    begin_input();
     if (++runs % 500 == 0) renew_request();
     ZVAL_STRING(&name, "fuzz");
     ZVAL_STRINGL(&given, (const char *)data, len);
@@ -79,6 +60,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     MUST(!bailed && !EG(exception));
     zval_ptr_dtor(&name);
     zval_ptr_dtor(&given);
-    rmdir(folder);
+    end_input();
     return 0;
 }
