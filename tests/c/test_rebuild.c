@@ -1,6 +1,8 @@
 /* test_rebuild.c - rebuild in memory and in mapped files: the same bits as a new filter of these
- * keys, what is added meanwhile, who may rebuild, kill -9 and faults at every step.  About
- * core/sets/rebuild.c, core/home/shadow.c. */
+ * keys, what is added meanwhile, who may rebuild, who waits for it, kill -9 and faults at every
+ * step, and children of fork that have a copy of somebody's rebuild.  Every order of the steps, and
+ * copies of the file: tests/model.  About core/sets/rebuild.c, core/home/shadow.c,
+ * core/keys/loop.c. */
 /* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
 #include "../../core/sets/rebuild.h"
@@ -262,54 +264,6 @@ TEST(a_damaged_shadow_takes_no_place)
     gone();
 }
 
-/* A copy has the header of one rebuild, which replaces the bits, and the shadow of the next. Keys
- * that were there all the time are in the copy. */
-static void copied(const uint8_t *bytes, size_t len)
-{
-    const int fd = open(other, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    CHECK(pwrite(fd, bytes, len, 0) == (ssize_t)len && close(fd) == 0);
-    bf_filter *f = bf_open(&(bf_spec){ .storage = other, .counting = counting }, &e);
-    CHECK(f && has(f, 0, 100) == 100);
-    bf_filter *fresh = bf_rebuild_begin(f, &e); /* all goes on there */
-    add(fresh, 0, 1);
-    CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 1, 0, 0));
-    CLOSE(f, fresh);
-    unlink(other);
-}
-TEST(a_copy_during_two_rebuilds)
-{
-    enum { MOST = 1 << 18 };
-    uint8_t *copy = malloc(MOST);
-    for (counting = 0; counting < 2; counting++) {
-        bf_filter *f = open_(true), *fresh;
-        add(f, 0, 100);
-        CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
-        const int fd = open(path, O_RDONLY);
-        CHECK_EQ(pread(fd, copy, PAGE, 0), PAGE);
-        const int64_t first = bf_live((const uint64_t *)(const void *)(copy + 2080));
-        add(fresh, 0, 100);
-        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
-        bf_close(fresh);
-        for (int part = 0; part < 3; part++) { /* no shadow; an empty one; one with later keys */
-            if (part > 0) CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
-            if (part > 1) add(f, 200, 300);
-            const ssize_t more = pread(fd, copy + PAGE, MOST - PAGE, PAGE);
-            CHECK_EQ(PAGE + more, length());
-            for (int phase = BF_SETTLED; phase <= BF_REPLACING; phase++) {
-                bf_live_set((uint64_t *)(void *)(copy + 2080), first - BF_OPEN + phase);
-                copied(copy, (size_t)(PAGE + more));
-                copied(copy, (size_t)(PAGE + more) - (part ? 8 : 0)); /* cut */
-            }
-            if (part > 0) CHECK_EQ(bf_rebuild_cancel(f, fresh, &e), 0);
-            if (part > 0) bf_close(fresh);
-        }
-        close(fd);
-        bf_close(f);
-        gone();
-    }
-    free(copy);
-}
-
 /* A generation is 0 or has its own check. */
 TEST(a_generation_that_nobody_wrote)
 {
@@ -441,6 +395,139 @@ TEST(a_home_without_shadows)
     CHECK_EQ(bf_test(f, "a", 1, &e) + bf_test(f, "d", 1, &e), 2);
     CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_ENOTSUP);
     CLOSE(f, other);
+}
+
+/* ---- a rebuild that begins in the middle of an add ---- */
+static const bf_kernels *real_kernels;
+static bf_filter *beside, *overtaking;
+static bool overtaken(const bf_geometry *g, uint64_t *words, const uint64_t *d)
+{
+    const bool present = real_kernels->add_one[1](g, words, d);
+    CHECK((overtaking = bf_rebuild_begin(beside, &e)) != NULL);
+    no_lock = true;
+    return present;
+}
+/* A second pass that cannot be made is an error, never in silence: the key may be lost. */
+TEST(a_second_pass_that_fails)
+{
+    for (counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_(true), *g = beside = open_(true);
+        bf_kernels kernels = *(real_kernels = f->bitmap.kernels);
+        kernels.add_one[1] = overtaken;
+        f->single = f->bitmap.kernels = &kernels;
+        CHECK_REFUSED(bf_add(f, "k7", 2, &e), BF_EIO, "cannot lock");
+        no_lock = false;
+        CHECK_EQ(bf_rebuild_cancel(g, overtaking, &e), 0);
+        CLOSE(overtaking, f, g);
+        gone();
+    }
+}
+
+/* ---- who waits says so ---- */
+static struct {
+    bf_filter *f;
+    int fd, begun, ended;
+} waited;
+/* Whoever has the hold gives it back as soon as somebody waits for it. */
+static void *wait_begins(void *ctx)
+{
+    waited.begun++;
+    if (waited.fd >= 0)
+        flock(waited.fd, LOCK_UN);
+    else
+        bf_int_store_release(&waited.f->lock_holder, 0);
+    return ctx;
+}
+static void wait_ends(void *ctx, void *began)
+{
+    CHECK(began == ctx);
+    waited.ended++;
+}
+TEST(whoever_waits_for_a_rebuild_says_so)
+{
+    EACH
+    {
+        bf_filter *f = open_(in_file);
+        waited.f = f;
+        waited.fd = in_file ? open(path, O_RDONLY) : -1;
+        waited.begun = waited.ended = 0;
+        bf_set_wait_hooks(f, wait_begins, wait_ends, &waited);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        add(f, 0, 5); /* the first one waits for the disk */
+        waited.begun = waited.ended = 0;
+        add(f, 5, 10);
+        CHECK_EQ(waited.begun, 0); /* a hold that is free is not waited for */
+        if (in_file)
+            CHECK_EQ(flock(waited.fd, LOCK_EX), 0);
+        else
+            f->lock_holder = bf_process();
+        add(f, 10, 20);
+        CHECK(waited.begun == 1 && waited.ended == 1);
+        CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 20, 0, 0));
+        if (in_file) close(waited.fd);
+        CLOSE(fresh, f);
+        if (in_file) gone();
+    }
+}
+
+/* ---- a child of fork ---- */
+/* The parent's rebuild goes on whatever its child does with the handle. */
+TEST(a_child_of_its_maker)
+{
+    for (counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_(true);
+        add(f, 0, 100);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        add(fresh, 50, 200);
+        IN_A_CHILD
+        {
+            add(f, 600, 610);
+            CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "it is the parent process's");
+            CHECK_EQ(bf_rebuild_cancel(f, fresh, &e), 0);
+            bf_close(fresh);
+            CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_EBUSY);
+            bf_close(f);
+        }
+        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+        CHECK(is(f, 50, 200, 600, 610));
+        CLOSE(fresh, f);
+        gone();
+    }
+}
+
+/* It says nothing of the rebuilds of others, once that of its parent has ended. */
+TEST(a_child_that_outlives_a_rebuild)
+{
+    int until[2];
+    char byte;
+    bf_filter *f = open_(true), *fresh = bf_rebuild_begin(f, &e);
+    CHECK(fresh && pipe(until) == 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) _exit(close(until[1]) != 0 || read(until[0], &byte, 1) != 0);
+    CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+    bf_close(fresh);
+    bf_filter *g = open_(true);
+    IN_A_CHILD CHECK(bf_rebuild_begin(g, &e) != NULL);
+    CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
+    close(until[0]);
+    close(until[1]);
+    ends_well(child);
+    CLOSE(fresh, f, g);
+    gone();
+}
+
+/* In memory it has its own. */
+TEST(a_child_with_a_copy)
+{
+    bf_filter *f = open_(false), *fresh = bf_rebuild_begin(f, &e);
+    add(fresh, 50, 200);
+    fflush(NULL);
+    const pid_t child = fork();
+    CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 50, 200, 0, 0));
+    if (child == 0) _exit(failed_here != 0);
+    ends_well(child);
+    CLOSE(fresh, f);
 }
 
 int main(void) { return main_in_folder(); }

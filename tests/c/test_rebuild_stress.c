@@ -6,28 +6,12 @@
 #include "rebuilt.h"
 #include <sched.h>
 
-enum {
-    SINGLE,
-    BATCH,
-    UNION,
-    ADDERS = 3,
-    FORKED = ADDERS,
-    SLOTS,
-    MOST = 40,
-    IN_A_ROUND = 400, /* keys of an adder, and up to MOST more */
-    KEPT = 1 << 12
-};
-_Static_assert(KEPT > 2 * (IN_A_ROUND + MOST), "marks must last until keys are looked for");
-typedef struct {
-    uint64_t acked; /* keys 0..acked-1 of this adder were acknowledged */
-    uint64_t
-        rounds[KEPT]; /* of key i at i % KEPT: the rebuild that was open when it was given, or 0 */
-} slot;
+enum { SINGLE, BATCH, UNION, ADDERS = 3, FORKED = ADDERS, SLOTS, MOST = 40, IN_A_ROUND = 400 };
 /* Shared with the processes that are forked. */
 typedef struct {
     uint64_t round; /* of the open rebuild, or of the last one */
     int stop;
-    slot slots[SLOTS];
+    uint64_t acked[SLOTS]; /* by adder: the last round that it saw, and how many keys of it */
 } board;
 static board *b;
 static bf_filter *shared;
@@ -35,7 +19,16 @@ static bf_filter *shared;
 static uint64_t get_(const uint64_t *at) { return __atomic_load_n(at, __ATOMIC_SEQ_CST); }
 static void set_(uint64_t *at, uint64_t v) { __atomic_store_n(at, v, __ATOMIC_SEQ_CST); }
 static bool stopped(void) { return __atomic_load_n(&b->stop, __ATOMIC_SEQ_CST); }
-static uint64_t name_of(int who, uint64_t i) { return (uint64_t)who << 48 | i; }
+static uint64_t name_of(int who, uint64_t round, uint64_t i)
+{
+    return (uint64_t)who << 56 | round << 24 | i;
+}
+/* How many keys of this round the adder has acknowledged. */
+static uint64_t of_round(int who, uint64_t round)
+{
+    const uint64_t acked = get_(&b->acked[who]);
+    return acked >> 24 == round ? acked & 0xFFFFFF : 0;
+}
 
 /* Large enough for what is added in two rounds, of which the first may have been given up: the keys
  * of three adders set 1 % of the cells.  A false positive would hide a key that is absent. */
@@ -53,12 +46,12 @@ static bf_filter *large(bool file)
 }
 
 /* ---- those who add ---- */
-static int64_t add_some(bf_filter *f, bf_filter *one, int who, uint64_t from, uint64_t n, int how)
+static int64_t add_some(bf_filter *f, bf_filter *one, uint64_t first, uint64_t n, int how)
 {
     uint64_t names[MOST];
     bf_key keys[MOST];
     for (uint64_t i = 0; i < n; i++) {
-        names[i] = name_of(who, from + i);
+        names[i] = first + i;
         keys[i] = (bf_key){ &names[i], 8 };
     }
     if (how == SINGLE) return bf_add(f, names, 8, NULL);
@@ -70,22 +63,17 @@ static bool adds(bf_filter *f, int who)
 {
     static const int hows[] = { SINGLE, BATCH, SINGLE, UNION, BATCH };
     bf_filter *one = large(false);
-    slot *s = &b->slots[who];
     bool good = f && one;
-    for (uint64_t turn = 0, last = 0, first = 0; good && !stopped();) {
-        const uint64_t at = s->acked, round = get_(&b->round);
-        if (round != last) first = at;
-        last = round;
-        if (at - first >= IN_A_ROUND) {
+    for (uint64_t turn = 0; good && !stopped(); turn++) {
+        const uint64_t round = get_(&b->round), at = of_round(who, round);
+        if (at >= IN_A_ROUND) {
             usleep(100);
             continue;
         }
         const int how = hows[turn % 5];
         const uint64_t n = how == SINGLE ? 1 : 1 + turn % MOST;
-        for (uint64_t i = at; i < at + n; i++) s->rounds[i % KEPT] = round;
-        good = add_some(f, one, who, at, n, how) >= 0;
-        if (good) set_(&s->acked, at + n);
-        turn++;
+        good = add_some(f, one, name_of(who, round, at), n, how) >= 0;
+        if (good) set_(&b->acked[who], round << 24 | (at + n));
     }
     bf_close(one);
     return good;
@@ -93,7 +81,7 @@ static bool adds(bf_filter *f, int who)
 static void *adder(void *who) { return adds(shared, (int)(intptr_t)who) ? NULL : &counting; }
 /* One key that is added and removed.  Each rebuild gives it again: a key that a rebuild has left
  * out must not be removed, its counters are other keys'. */
-static const uint64_t removed = (uint64_t)SLOTS << 48;
+static const uint64_t removed = (uint64_t)SLOTS << 56;
 static void *remover(void *unused)
 {
     bool good = true;
@@ -112,26 +100,19 @@ static pid_t process_that_adds(int who)
 }
 
 /* ---- a fork at any moment: the child adds by the handle that it has, at once ---- */
-static void forks_once(uint64_t n)
-{
-    slot *s = &b->slots[FORKED];
-    if (in_file) s->rounds[n % KEPT] = get_(&b->round);
-    const pid_t child = fork();
-    if (child == 0) {
-        const uint64_t key = name_of(FORKED, n);
-        alarm(20);
-        _exit(
-            bf_add(shared, &key, 8, NULL) < 0 || (!in_file && bf_test(shared, &key, 8, NULL) != 1));
-    }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
-    if (in_file) set_(&s->acked, n + 1);
-}
 static void *forker(void *unused)
 {
-    for (uint64_t n = 0; !stopped(); n++) {
-        forks_once(n);
-        usleep(10000);
+    for (; !stopped(); usleep(10000)) {
+        const uint64_t round = get_(&b->round), at = of_round(FORKED, round),
+                       key = name_of(FORKED, round, at);
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            _exit(bf_add(shared, &key, 8, NULL) < 0 ||
+                  (!in_file && bf_test(shared, &key, 8, NULL) != 1));
+        }
+        ends_well(child);
+        if (in_file) set_(&b->acked[FORKED], round << 24 | (at + 1));
     }
     return unused;
 }
@@ -140,14 +121,11 @@ static void *forker(void *unused)
 static uint64_t absent_of(uint64_t round, uint64_t *checked)
 {
     uint64_t absent = 0;
-    for (int who = 0; who < SLOTS; who++) {
-        const slot *s = &b->slots[who];
-        for (uint64_t i = get_(&s->acked); i-- > 0; ++*checked) {
-            const uint64_t key = name_of(who, i);
-            if (s->rounds[i % KEPT] < round) break;
+    for (int who = 0; who < SLOTS; who++)
+        for (uint64_t i = of_round(who, round); i-- > 0; ++*checked) {
+            const uint64_t key = name_of(who, round, i);
             absent += bf_test(shared, &key, 8, NULL) != 1;
         }
-    }
     return absent;
 }
 static double now_(void)
@@ -156,11 +134,10 @@ static double now_(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
-/* Until each adder has begun a call and ended it, or for some ms. */
-static void let_them_add(void)
+/* Until an adder has begun a call and ended it, or for some ms. */
+static void let_them_add(uint64_t round)
 {
-    const uint64_t was = get_(&b->slots[0].acked);
-    for (int tries = 0; tries < 2000 && get_(&b->slots[0].acked) < was + 2; tries++) sched_yield();
+    for (int tries = 0; tries < 2000 && of_round(0, round) < 2; tries++) sched_yield();
 }
 static void rebuilds(double seconds)
 {
@@ -170,7 +147,7 @@ static void rebuilds(double seconds)
         CHECK(fresh != NULL);
         if (!fresh || bf_add(fresh, &removed, 8, &e) < 0) break;
         set_(&b->round, ++round);
-        let_them_add();
+        let_them_add(round);
         CHECK_EQ(
             round % 5 ? bf_rebuild_end(shared, fresh, &e) : bf_rebuild_cancel(shared, fresh, &e),
             0);

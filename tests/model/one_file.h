@@ -4,6 +4,7 @@
  * disk.  A test that includes it names flock, fsync, mmap and munmap among its wraps. */
 #ifndef ONE_FILE_H
 #define ONE_FILE_H
+#include "../../core/bloomfilter.h"
 #include "model.h"
 
 /* ---- the machine ---- */
@@ -77,9 +78,19 @@ static bool begin_with_a_file(void)
     model.place = place;
     return true;
 }
-static int end_with_a_file(void)
+/* No file is there, and no handle. */
+static void close_all(bf_filter *handle[MODEL_THREADS])
 {
+    for (int i = 0; i < MODEL_THREADS; i++) {
+        bf_close(handle[i]);
+        handle[i] = NULL;
+    }
     unlink(path);
+    flock_ = 0;
+}
+static int end_with_a_file(bf_filter *handle[MODEL_THREADS])
+{
+    close_all(handle);
     rmdir(folder);
     return model_ended();
 }

@@ -92,19 +92,14 @@ static void rebuilds(int me)
         bf_close(fresh);
     }
 }
-static void fresh_file(const bf_spec *spec, unsigned handles)
+static void fresh_file(const bf_spec *spec)
 {
-    for (int i = 0; i < MODEL_THREADS; i++) {
-        bf_close(handle[i]);
-        handle[i] = NULL;
-    }
-    unlink(path);
-    flock_ = 0;
-    for (unsigned i = 0; i < handles; i++) handle[i] = bf_open(spec, NULL);
+    close_all(handle);
+    handle[0] = bf_open(spec, NULL);
 }
 static void rebuilt_file(void)
 {
-    fresh_file(&(bf_spec){ .m = 128, .n = 10, .k = 2, .scheme = "classic", .storage = path }, 1);
+    fresh_file(&(bf_spec){ .m = 128, .n = 10, .k = 2, .scheme = "classic", .storage = path });
     add_key(handle[0], ALWAYS);
     add_key(handle[0], OLD);
     begin_copy();
@@ -172,7 +167,7 @@ static void grows(int me)
 static void grown_file(void)
 {
     fresh_file(
-        &(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .storage = path }, 1);
+        &(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .storage = path });
     add_key(handle[0], ALWAYS);
     begin_copy();
     model_thread_is(0, grows);
@@ -205,6 +200,5 @@ int main(void)
     if (!begin_with_a_file()) return 1;
     snprintf(copy_path, sizeof copy_path, "%s.copy", path);
     run_tests();
-    for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
-    return end_with_a_file();
+    return end_with_a_file(handle);
 }

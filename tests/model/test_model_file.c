@@ -18,14 +18,9 @@ static bf_filter *again(void)
 }
 static void fresh(const bf_spec *spec)
 {
-    for (int i = 0; i < MODEL_THREADS; i++) {
-        bf_close(handle[i]);
-        handle[i] = NULL;
-    }
     bf_close(f);
     f = NULL;
-    unlink(path);
-    flock_ = 0;
+    close_all(handle);
     handle[0] = bf_open(spec, NULL);
     for (int i = 1; i < MODEL_THREADS && (*chosen)[i][0].op; i++) handle[i] = again();
 }
@@ -170,7 +165,6 @@ int main(void)
 {
     if (!begin_with_a_file()) return 1;
     run_tests();
-    for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
     bf_close(f);
-    return end_with_a_file();
+    return end_with_a_file(handle);
 }

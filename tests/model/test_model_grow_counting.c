@@ -1,10 +1,7 @@
 /* test_model_grow_counting.c - filters that count and grow, under every interleaving: a key stays
  * in its part while it is in, so every removal finds what its add left.  Key A is in the first
  * part; B and C each share one counter with A, so that a later part with both seems to contain A.
- * The very code of the core; only how large a part is, is the test's.
- *
- * The search from the oldest part is right.  A search from the newest one is made of the same code
- * by kernels that hide a key from older parts: it must be found wrong. */
+ * The very code of the core; only how large a part is, is the test's. */
 /* wraps: bf_chain_part */
 #include "calls.h"
 
@@ -126,41 +123,6 @@ TEST(a_key_stays_in_its_part)
 }
 
 /* ---- what must be found ---- */
-static bf_kernels wrong;
-static bool (*right_test_one)(const bf_geometry *g, const uint64_t *words, const uint64_t *d);
-
-/* False also if a newer part has the key: so the oldest part found is the newest one. */
-static bool hidden_by_newer(const bf_geometry *g, const uint64_t *words, const uint64_t *d)
-{
-    for (unsigned i = bf_parts_count(f); i-- > 0;) {
-        const bf_bitmap *newer = &f->part[i]->bitmap;
-        if (newer->store.words == words) break;
-        if (right_test_one(&newer->g, newer->store.words, d)) return false;
-    }
-    return right_test_one(g, words, d);
-}
-static void fresh_newest_first(void)
-{
-    fresh();
-    wrong = *f->part[0]->bitmap.kernels;
-    right_test_one = wrong.test_one;
-    wrong.test_one = hidden_by_newer;
-    f->part[0]->bitmap.kernels = &wrong;
-}
-TEST(newest_first_is_found_wrong)
-{
-    first_room = 1;
-    room = 3; /* no third part, which would have the core's kernels */
-    set_held(1, 0, 0, 0);
-    BROKEN(others_cover_it, fresh_newest_first, promises);
-    BROKEN(once_more, fresh_newest_first, promises);
-    set_held(2, 0, 0, 0);
-    BROKEN(twice_out, fresh_newest_first, promises);
-    set_held(1, 1, 1, 0);
-    BROKEN(others_go, fresh_newest_first, promises);
-    KEPT("others_go, from the oldest", others_go, fresh, promises);
-}
-
 static int unlocked_too_early(bf_filter *to, const bf_params *part, bf_error *err)
 {
     bf_int_store_release(&to->lock_holder, 0);

@@ -166,86 +166,31 @@ TEST(whole_filters)
     bf_close(empty);
 }
 
-/* ---- what must be found: adders that leave out a step ---- */
-static bf_part *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
-{
-    bf_part *part = bf_window_part(to, e);
-    if (bf_live(part->live) >= e) return part;
-    bf_lock(to, NULL);
-    if (publish) bf_live_raise(to->epoch, e);
-    if (publish) bf_live_set(part->live, e); /* too early */
-    for (unsigned i = 0; i < part->bitmap.store.nwords; i++)
-        bf_word_store(part->bitmap.store.words + i, 0);
-    if (!publish) bf_live_set(part->live, e);
-    bf_unlock(to);
-    return part;
-}
-static bool put(bf_filter *to, bf_part *part, int key)
-{
-    uint64_t d[BF_WIDTH_MAX];
-    to->hash->one(to->secret, names[key], strlen(names[key]), d);
-    return part->bitmap.kernels->add_one[1](&part->bitmap.g, part->bitmap.store.words, d);
-}
+/* ---- what must be found: an adder that does not look at the part's epoch once more ---- */
 static int no_second_read(bf_filter *to, int key)
 {
     int64_t e;
+    uint64_t d[BF_WIDTH_MAX];
     bf_part *part = NULL;
     while (!part) {
         bf_window_epoch(to, &e, NULL);
         bf_window_reuse_part(to, e, &part, NULL);
     }
-    return put(to, part, key) ? BF_PRESENT : BF_ADDED;
+    to->hash->one(to->secret, names[key], strlen(names[key]), d);
+    bf_bitmap *in = &part->bitmap;
+    return in->kernels->add_one[1](&in->g, in->store.words, d) ? BF_PRESENT : BF_ADDED;
 }
-static int wrong_turn(bf_filter *to, int key, bool publish)
-{
-    for (;;) {
-        int64_t e;
-        bf_window_epoch(to, &e, NULL);
-        bf_part *part = turn_in_wrong_order(to, e, publish);
-        if (bf_live(part->live) != e) continue;
-        bool present = put(to, part, key);
-        if (bf_live(part->live) == e) return present ? BF_PRESENT : BF_ADDED;
-    }
-}
-static int epoch_before_it_is_empty(bf_filter *to, int key) { return wrong_turn(to, key, true); }
-static int not_published(bf_filter *to, int key) { return wrong_turn(to, key, false); }
-/* As the core did once: bits of his own, from a part that was another's when he set them, tell him
- * that the key is not new. */
-static int own_bits_forgotten(bf_filter *to, int key)
-{
-    for (;;) {
-        int64_t e;
-        bf_part *part;
-        bf_window_epoch(to, &e, NULL);
-        bf_window_reuse_part(to, e, &part, NULL);
-        if (!part) continue;
-        bool present = put(to, part, key);
-        if (bf_live(part->live) == e) return present ? BF_PRESENT : BF_ADDED;
-    }
-}
-
 static const plan adders_and_late_test = { { { ADD, 0, THEN } },
-    { { ADD, 1, THEN + 2 }, { TEST, 0, THEN + 2 } } },
-                  two_in_one_epoch = { { { ADD, 0, THEN + 2 }, { TEST, 0, THEN + 2 } },
-                      { { ADD, 1, THEN + 2 } } },
-                  two_apart = { { { ADD, 0, THEN } }, { { ADD, 1, THEN + 2 } } };
-TEST(wrong_adders_are_found)
+    { { ADD, 1, THEN + 2 }, { TEST, 0, THEN + 2 } } };
+TEST(a_wrong_adder_is_found)
 {
     parts = 1;
     old_epoch = THEN;
     empty = open_();
     wrong_add = no_second_read;
     BROKEN(adders_and_late_test, fresh, tests_are_right);
-    wrong_add = epoch_before_it_is_empty;
-    BROKEN(two_in_one_epoch, fresh, tests_are_right);
-    wrong_add = not_published;
-    BROKEN(two_apart, fresh, forgetting_promises);
-    CHECK(model.endless);
-    wrong_add = own_bits_forgotten;
-    BROKEN(two_apart, fresh, adds_are_right);
     wrong_add = NULL;
-    CHECK(explore_plan(NULL, &adders_and_late_test, fresh, forgetting_promises) &&
-          explore_plan(NULL, &two_in_one_epoch, fresh, forgetting_promises));
+    CHECK(explore_plan(NULL, &adders_and_late_test, fresh, forgetting_promises));
     bf_close(empty);
 }
 
