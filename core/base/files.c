@@ -42,30 +42,30 @@ int bf_above_stdio(int fd)
  * open (EINTR). Sets errno on failure. */
 int bf_open_file(const char *path, int flags, struct stat *st, bf_error *err)
 {
-    int fd, e;
+    int fd, e, rc;
     do fd = bf_above_stdio(open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     while (fd < 0 && errno == EINTR);
     if (fd < 0) {
         e = errno;
-        const int rc = e == ENOENT ? bf_fail_absent(err, path) : bf_fail_sys(err, e, "open", path);
+        rc = e == ENOENT ? bf_fail_absent(err, path) : bf_fail_sys(err, e, "open", path);
         errno = e;
         return rc;
     }
     if (fstat(fd, st) < 0) {
         e = errno;
-        bf_fail_sys(err, e, "open", path);
+        rc = bf_fail_sys(err, e, "open", path);
         goto fail;
     }
     if (!S_ISREG(st->st_mode)) {
         e = EINVAL;
-        not_regular("open", path, st->st_mode, err);
+        rc = not_regular("open", path, st->st_mode, err);
         goto fail;
     }
     return fd;
 fail:
     close(fd);
     errno = e;
-    return BF_EIO;
+    return rc;
 }
 
 /* Allows a directory, because there the rename itself fails. */

@@ -214,9 +214,9 @@ static int open_identified(file *f, bool write, struct stat *st, bf_error *err)
         close(fd);
         if (!e && tries < TRIES) continue;
         if (!e) e = ESTALE;
-        bf_fail_sys(err, e, "open", f->path);
+        const int rc = bf_fail_sys(err, e, "open", f->path);
         errno = e;
-        return BF_EIO;
+        return rc;
     }
 }
 
@@ -227,7 +227,7 @@ static int open_existing(bf_store *s, file *f, struct stat *st, bf_error *err)
         s->read_only = true;
         fd = open_identified(f, false, st, err);
     }
-    if (fd < 0) return BF_EIO;
+    if (fd < 0) return fd;
     /* root can open a file for writing even if nobody has write permission */
     if (!(st->st_mode & 0222)) s->read_only = true;
     if (s->read_only) list(f, false);
@@ -242,14 +242,15 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
     bf_error why; /* copied to *err later, because a missing file may not be an error */
-    if (open_existing(s, f, &st, &why) < 0) {
+    int rc = open_existing(s, f, &st, &why);
+    if (rc < 0) {
         if (errno == ENOENT) return absent(f, spec, err);
         if (err) *err = why;
-        return BF_EIO;
+        return rc;
     }
     const int fd = f->descriptor;
     uint64_t len = (uint64_t)st.st_size;
-    int rc = bf_read_at(fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
+    rc = bf_read_at(fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0) return rc;
     if (spec->exclusive && s->read_only)
         return bf_fail(err, BF_EIO,
@@ -343,7 +344,7 @@ static int create(bf_store *s, const bf_params *d, const bf_spec *spec, bf_error
         }
     }
     char *temp = bf_temp_file(f->path, 0666, &fd, err);
-    if (!temp) return BF_EIO;
+    if (!temp) return bf_code_of(err);
     int rc = complete_file(f, fd, temp, d, err);
     free(temp);
     return rc;
@@ -365,8 +366,8 @@ static int check(bf_store *s, bf_error *err)
     const uint64_t must = bf_word(&f->bytes);
     struct stat st;
     uint64_t now;
-    if (s->read_only && check_layer(f, &now, err) < 0) return BF_EIO;
-    if (bf_file_fd(f, &st, err) < 0) return BF_EIO;
+    int rc = s->read_only ? check_layer(f, &now, err) : 0;
+    if (rc < 0 || (rc = bf_file_fd(f, &st, err)) < 0) return rc;
     if ((uint64_t)st.st_size >= must)
         return bf_header_is(f->first.page, &f->stamp)
                    ? 0

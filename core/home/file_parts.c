@@ -68,12 +68,13 @@ static int open_next_part(bf_filter *f, bf_error *err)
     bf_params d;
     const uint64_t at = file->bytes;
     const unsigned i = f->count;
-    if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
+    int rc = bf_file_fd(file, &st, err);
+    if (rc < 0) return rc;
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             file->path, (ull)st.st_size, i);
-    int rc = bf_file_read(file, at, page, BF_HEADER, err);
+    rc = bf_file_read(file, at, page, BF_HEADER, err);
     if (rc < 0 ||
         (rc = bf_header_read_part(page, BF_HEADER, left, &f->desc, i, &d, file->path, err)) < 0)
         return rc;
@@ -95,7 +96,8 @@ static int check_end(const bf_filter *f, bf_error *err)
 {
     const bf_file *file = f->bitmap.store.impl;
     struct stat st;
-    if (bf_file_fd(file, &st, err) < 0) return BF_EIO;
+    const int fd = bf_file_fd(file, &st, err);
+    if (fd < 0) return fd;
     if ((uint64_t)st.st_size <= file->bytes) return 0;
     if (f->variant->grows && !bf_header_clean(file->first.page)) return 0;
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",

@@ -248,7 +248,7 @@ static int save_file(bf_filter *f, const char *path, bool replace, bf_error *err
     if (replace && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return bf_fail_sys(err, EISDIR, "write", path);
     char *temp = bf_temp_file(path, bf_is_file(path) ? 0600 : 0666, &fd, err);
-    if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
+    if (!temp) return bf_code_of(err);
     int rc = write_parts(f, bf_parts_count(f), false, (bf_output){ to_file, &fd, 0 }, err);
     if (!rc) rc = bf_sync_file(&f->wait, fd);
     if (rc > 0) rc = bf_fail_sys(err, rc, "write", path);

@@ -112,7 +112,7 @@ REPLACED(void, free, (void *p))
 
 WRAP(int, fsync, (int fd), (fd), -1, EIO)
 WRAP(int, ftruncate, (int fd, off_t n), (fd, n), -1, EIO)
-WRAP(int, fstat, (int fd, struct stat *st), (fd, st), -1, EIO)
+WRAP(int, fstat, (int fd, struct stat *st), (fd, st), -1, ENOMEM) /* a code other than BF_EIO */
 WRAP(int, rename, (const char *a, const char *b), (a, b), -1, EIO)
 WRAP(int, msync, (void *p, size_t n, int flags), (p, n, flags), -1, EIO)
 WRAP(int, linkat, (int d, const char *a, int e, const char *b, int flags), (d, a, e, b, flags), -1,
@@ -129,5 +129,5 @@ WRAP_PARTLY(
     ssize_t, recv, n, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), ECONNRESET)
 WRAP(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), 0, 0)
 WRAP(int, getentropy, (void *p, size_t n), (p, n), -1, EIO)
-HOOKED_OPEN(now("open") ? EMFILE : 0)
+HOOKED_OPEN(now("open") ? ENOMEM : 0)
 #endif
