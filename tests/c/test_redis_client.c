@@ -398,21 +398,21 @@ static int waits(
     return BF_CLIENT_ANSWERED;
 }
 
-/* Another command's reply: it does not end with the mark. */
-static int answers_of_others(
+/* An array of numbers: how many, and which. */
+static int puts_numbers(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
-    const int n = *(int *)ctx;
-    bf_reply_put_array(sink, (size_t)n);
-    for (int i = 0; i < n; i++) bf_reply_put_integer(sink, i ? 41 : 1);
+    const int *n = ctx;
+    bf_reply_put_array(sink, (size_t)*n);
+    for (int i = 1; i <= *n; i++) bf_reply_put_integer(sink, n[i]);
     put_echo(parts, nparts, sink);
     return BF_CLIENT_ANSWERED;
 }
 
-/* Adds up to two keys of k = 2 to a filter with the mark 42, through this client. */
-static int add_through(bf_redis_client host, size_t nkeys, unsigned wait_replicas)
+/* Adds up to two keys of k = 2 to a filter with the mark 42, or tests them, through this client. */
+static int through(bf_redis_client host, int op, size_t nkeys, unsigned wait_replicas)
 {
-    static const uint64_t pos[] = { 3, 5, 7, 9 };
+    static const uint64_t pos[] = { 3, 500005, 7, 900009 };
     uint8_t was[2];
     bf_conn link = { 0 };
     bf_redis r = { .conn = &link,
@@ -422,29 +422,38 @@ static int add_through(bf_redis_client host, size_t nkeys, unsigned wait_replica
         .shards = 1,
         .wait_replicas = wait_replicas,
         .mark = 42,
-        .bits = 320,
-        .mark_at = 40 };
+        .bits = 1 << 20,
+        .mark_at = 1 << 17 };
     CHECK_EQ(bf_conn_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
-    const bf_redis_request add = { .of = &r,
-        .op = BF_OP_ADD,
-        .pos = pos,
-        .nkeys = nkeys,
-        .k = 2,
-        .present = was,
-        .pending = true };
-    const int rc = bf_redis_apply(&add, &e);
+    const bf_redis_request request = {
+        .of = &r, .op = op, .pos = pos, .nkeys = nkeys, .k = 2, .present = was, .pending = true
+    };
+    const int rc = bf_redis_apply(&request, &e);
     bf_conn_free(&link);
     free(r.room.at);
     return rc;
 }
 
-TEST(an_add_knows_its_reply)
+TEST(a_call_knows_its_reply)
 {
-    for (int n = 1; n < 4; n++)
-        for (size_t keys = 1; keys < 3; keys++) {
-            const bf_redis_client host = { .exchange = answers_of_others, .ctx = &n };
-            CHECK_REFUSED(add_through(host, keys, 0), BF_EIO, "unexpected reply");
-        }
+    static struct {
+        int op;
+        size_t keys;
+        bool right;
+        int reply[5];
+    } rows[] = { { BF_OP_ADD, 1, false, { 1, 1 } }, { BF_OP_ADD, 1, false, { 2, 1, 41 } },
+        { BF_OP_ADD, 1, false, { 3, 1, 42, 42 } }, { BF_OP_ADD, 1, true, { 2, 1, 42 } },
+        { BF_OP_ADD, 2, false, { 1, 1 } }, { BF_OP_ADD, 2, false, { 2, 1, 42 } },
+        { BF_OP_ADD, 2, false, { 3, 1, 1, 41 } }, { BF_OP_TEST, 1, false, { 2, 1, 42 } },
+        { BF_OP_TEST, 1, true, { 3, 1, 1, 42 } }, { BF_OP_TEST, 1, false, { 4, 1, 1, 42, 1 } },
+        { BF_OP_TEST, 1, false, { 3, 1, 2, 42 } } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bf_redis_client host = { .exchange = puts_numbers, .ctx = rows[i].reply };
+        if (rows[i].right)
+            CHECK_EQ(through(host, rows[i].op, rows[i].keys, 0), 0);
+        else
+            CHECK_REFUSED(through(host, rows[i].op, rows[i].keys, 0), BF_EIO, "unexpected reply");
+    }
 }
 
 TEST(replicas_that_are_not_asked)
@@ -456,7 +465,7 @@ TEST(replicas_that_are_not_asked)
         { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
-        const int rc = add_through(host, 1, 1);
+        const int rc = through(host, BF_OP_ADD, 1, 1);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));

@@ -68,6 +68,7 @@ TEST(refusals)
         { { .m = 1000, .k = 3, .scheme = "classic", .shards = 2, .must_exist = true }, "foreign",
             BF_ENOTSUP },
         { { .m = 1000, .k = 3, .must_exist = true }, "foreign", BF_EFORMAT },
+        { { .m = 1000, .k = 3 }, "list", BF_EFORMAT },
         { { .scheme = "classic", .must_exist = true }, "foreign", BF_EINVAL },
         { { .m = 1000, .scheme = "gozero", .read_only = true, .secret = secret, .secret_len = 16 },
             "foreign", BF_EINVAL },
@@ -78,6 +79,7 @@ TEST(refusals)
         { { .m = 100, .k = 2, .redis_client = &one_server }, NULL, BF_EINVAL } };
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "SETBIT foreign 7 1");
+    rs_command(&redis, "LPUSH list x");
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (rows[i].key)
             CHECK_EQ(code_of(rows[i].spec, rows[i].key), rows[i].code);
@@ -86,7 +88,7 @@ TEST(refusals)
     }
     CHECK_REFUSED(
         code_of(large, "none"), BF_EINVAL, "1 part of m=37235670528 bits do not fit one Redis key");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
 }
 
 /* The names of clients that have none, and of one of a cluster. */
@@ -117,7 +119,8 @@ static const char *named_by(const char *set)
     static const char *const others[][2] = { { "scheme php-hashes", "m or k" },
         { "cell_bits 8", "bits per position" }, { "part0 \"512 1 ", "its part 0 has" },
         { "part0 \"513", "its part 0 has" }, { "parts 2", "field part" },
-        { "format 3", "format 3" }, { "format", "field format" } };
+        { "mark 0000abcd", "not the mark" }, { "format 3", "format 3" },
+        { "format 2", "field kind" }, { "format", "field format" } };
     for (size_t i = 0; i < COUNT(others); i++)
         if (!strncmp(set, others[i][0], strlen(others[i][0]))) return others[i][1];
     snprintf(field, sizeof field, "%.*s", (int)strcspn(set, " "), set);
@@ -152,7 +155,9 @@ TEST(damaged_hashes)
         { "plain", "k" }, { "plain", "scheme" }, { "plain", "m 0" }, { "plain", "m 5000000000" },
         { "plain", "k 0" }, { "plain", "k 5000" }, { "plain", "n -1" }, { "plain", "p 2" },
         { "plain", "p nan" }, { "plain", "mark 0" }, { "plain", "mark 123456789" },
-        { "plain", "scheme nosuch" }, { "plain", "secret zz" }, { "grow", "n 1000000" },
+        { "plain", "scheme nosuch" }, { "plain", "secret zz" }, { "plain", "secret" },
+        { "plain", "k x" }, { "plain", "mark xyz" }, { "plain", "mark 0000abcd" },
+        { "plain", "scheme \"\"" }, { "plain", "format 2" }, { "grow", "n 1000000" },
         { "grow", "p 1e-30" }, { "grow", "p 0" }, { "grow", "m 4294966784" },
         { "grow", "part0 \"512 1 0.01\"" }, { "window", "n 1000000" }, { "window", "p 1e-30" },
         { "window", "p 0" }, { "window", "m 4294966784" }, { "counting", "shards 7" },

@@ -145,8 +145,15 @@ def schemes():
     both("gozero/m=2^32+1", "value", ["m must be", "got 4294967297"], args)
     for name in "guava: guava:x guava:bytes2 guava:Chars".split():
         both(f"scheme={name}", "value", [], {"m": 1024, "n": 10, "scheme": name})
-    for name in "php-hashes: php-hashes:nosuch php-hashes:md5, php-hashes:,md5".split():
-        both(f"scheme={name}", "value", [], {"m": 2**32, "n": 10, "scheme": name})
+    for name, says in (
+        *((f"php-hashes:{names}", []) for names in ("", "nosuch", "md5,", ",md5")),
+        ("php-hashes:JS,JSHash", "names JS twice"),
+        ("php-hashes:JSHashHash", "a name after php-hashes: must be "),
+    ):
+        both(f"scheme={name}", "value", says, {"m": 2**32, "n": 10, "scheme": name})
+    eight = ["JS", "PJW", "ELF", "BKDR", "SDBM", "DJB", "DEK", "FNV"]
+    older, ours = ("php-hashes:" + ",".join(map(form.format, eight)) for form in ("{}Hash", "{}"))
+    fine("php-hashes/older-names", f"4294967296 10 8 {ours}", "plan", scheme=older, n=10)
     for name, value in (("empty", ""), ("case", "Raise"), ("more", "warned"), ("long", "r" * 1000)):
         says = "overfull must be warn, raise or ignore"
         both(f"overfull={name}", "value", says, {**SIZE, "overfull": value}, no=NOT_C)
@@ -241,47 +248,26 @@ def variants():
 
 
 def urls():
-    rows = (
-        ("redis://", "has no host"),
-        ("redis://h", "names no key"),
-        ("redis://h?key=", "names no key"),
-        ("redis://:s3same@?key=k", "no host"),
-        ("redis://h:0?key=k", "port"),
-        ("redis://h:65536?key=k", "port"),
-        ("redis://h:6x?key=k", "port"),
-        ("redis://h:?key=k", "port"),
-        ("redis://h/x?key=k", "database"),
-        ("redis://h/99999999999?key=k", "database"),
-        ("redis://[::1?key=k", "no closing ]"),
-        ("redis://[::1]6379?key=k", "followed by"),
-        ("redis://h?key=a&key=b", "two keys"),
-        ("redis://h?key=%zz", "hexadecimal"),
-        ("redis://h?key=%4", "hexadecimal"),
-        ("redis://h?key=a%00b", "NUL"),
-        ("redis://h?key=k&timeout=0", "timeout"),
-        ("redis://h?key=k&timeout=-1", "timeout"),
-        ("redis://h?key=k&timeout=1s", "timeout"),
-        ("redis://h?key=k&timeout=nan", "timeout"),
-        ("redis://h?key=k&timeout=inf", "timeout"),
-        ("redis://h?key=k&retry_after=-1", "retry_after"),
-        ("redis://h?key=k&retry_after=x", "retry_after"),
-        ("redis://h?key=k&retry_after=86401", "retry_after"),
-        ("redis://h/0?key=k&db=1", "one db"),
-        ("redis://h?key=k&db=1&db=2", "one db"),
-        ("redis://h?key=k&db=x", "db"),
-        ("redis://s3same@h?key=k", "user without a password"),
-        ("redis://u:s3same%@h?key=k", "password"),
-        ("redis://u:s3same/x@h?key=k", "port"),
-        ("redis://u:s3same?x@h", "port"),
-        ("unix://?key=k", "no path"),
-        ("unix://relative/x?key=k", "absolute"),
-        ("unix:///" + "x" * 120 + "?key=k", "at most 107"),
-    )
-    for n, (url, says) in enumerate(rows):
+    """One of each kind: all are in tests/c/test_redis_faults.c."""
+    for n, (url, says) in enumerate(
+        (
+            ("redis://h?key=", "names no key"),
+            ("redis://:s3same@?key=k", "no host"),
+            ("redis://h?key=a%00b", "NUL"),
+            ("redis://h?key=k&timeout=0", "timeout"),
+            ("redis://u:s3same%@h?key=k", "password"),
+            ("rediss://:s3same@/0?key=k", "no host"),
+            ("rediss://h?key=k&ca=a&ca=b", "one ca= and one cert="),
+        )
+    ):
         new(f"url{n}", "value", says, never="s3same", storage=url)
     says = ["key is given twice", "b", "a"]
     new("url-key-twice", "value", says, storage="redis://h?key=a", key="b")
     new("unix-missing", "io", "No such file", storage="unix:///no/such/socket?key=k")
+    args = {"storage": "rediss://u:s3same@127.0.0.1:1/0?key=k&timeout=1"}
+    for op in ("new", "open", "openro"):
+        says, given = ["127.0.0.1:1 (TLS)", "refused"], SIZE if op == "new" else {}
+        case(f"construct/rediss/{op}: {op} -> io", says, {**given, **args}, never="s3same")
 
 
 # ---- keys ----

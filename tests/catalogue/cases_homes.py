@@ -1,4 +1,4 @@
-"""Redis that answers wrongly, client objects; filters that grow, forget or count, in every home."""
+"""Client objects; filters that grow, forget or count, in every home."""
 
 import itertools
 
@@ -16,8 +16,6 @@ from cases import (
     u64,
     wrong,
     PLAIN,
-    LIMITS,
-    BESIDE,
 )
 
 URL, THERE, DATA = (
@@ -27,137 +25,6 @@ URL, THERE, DATA = (
 )
 NOT_C = {"c": NO_TYPE}
 NOT_FLOAT = ("true", "text", "list")  # wrong for a number
-
-
-# ---- Redis: a server of the test's own that answers these commands so, and all others as a sound
-# one would ----
-def redis():
-    errors = {
-        "WRONGTYPE Operation against a key holding the wrong kind of value": "format",
-        "NOAUTH Authentication required.": "io",
-        "NOPERM this user has no permissions": "io",
-        "READONLY You can't write against a read only replica.": "io",
-        "OOM command not allowed when used memory > 'maxmemory'.": "io",
-        "LOADING Redis is loading the dataset in memory": "io",
-        "MOVED 1234 10.0.0.1:6379": "io",
-        "ASK 1234 10.0.0.1:6379": "io",
-        "CLUSTERDOWN The cluster is down": "io",
-        "MISCONF Redis is configured to save RDB snapshots": "io",
-        "BUSY Redis is busy running a script": "io",
-        "TRYAGAIN Multiple keys request during rehashing of slot": "io",
-        "MASTERDOWN Link with MASTER is down": "io",
-        "ERR syntax error": "io",
-        "": "io",
-    }
-    phases = {
-        "new": ("HGETALL", "new"),
-        "mark": ("GETRANGE", "new"),
-        "test": ("BITFIELD_RO", "test"),
-        "add": ("EVAL", "add"),
-        "batch": ("EVAL", "batch"),
-        "testbatch": ("BITFIELD_RO", "testbatch"),
-    }
-
-    def answer(phase, name, want, says, reply, **more):
-        command, op = phases[phase]
-        case(f"redis/{phase}/{name}: {op}", says, replies={command: reply}, want=want, **more)
-
-    for phase in phases:
-        for text, want in errors.items():
-            word = text.split(" ")[0]
-            answer(phase, word or "empty-error", want, [word] if word else [], f"-{text}\r\n")
-    garbage = {
-        "http": "HTTP/1.1 400 Bad Request\r\n\r\n",
-        "huge-bulk": "$99999999999999\r\n",
-        "minus-array": "*-7\r\n",
-        "huge-array": "*2147483647\r\n",
-        "no-number": ":x\r\n",
-        "deep": "*1\r\n" * 12 + ":1\r\n",
-        "long-text": "$1000000000\r\n" + "x" * 500,
-        "long-error": "-ERR " + "x" * 5000 + "\r\n",
-        "many-nils": "*2000000\r\n" + "$-1\r\n" * 100,
-        "deep-and-wide": "*60\r\n" * 8,
-        "binary": "\x00\x01\x02\x03",
-        "status": "+OK\r\n",
-        "integer": ":1\r\n",
-        "nil": "$-1\r\n",
-        "one": "*1\r\n:1\r\n",
-        "empty-array": "*0\r\n",
-        "text": "$3\r\nabc\r\n",
-    }
-    no_mark = ("status", "nil", "text", "one", "empty-array", "integer")
-    for phase in phases:
-        for name, raw in garbage.items():
-            if phase == "add" and name in ("integer", "one"):
-                continue  # this is what an add answers
-            other = phase == "mark" and name in no_mark
-            want, says = ("format", "not the mark") if other else ("io", "Redis")
-            answer(phase, name, want, says, {"raw": raw})
-        for name, cut in (("nothing", 0), ("half", 5)):
-            answer(phase, f"close-{name}", "io", "Redis", {"close": cut})
-        if phase in ("new", "add"):
-            answer(phase, "silence", "io", "timed out", {"silence": 1}, timeout="0.4")
-    lost = {"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"}
-    case("redis/test/lost: test -> lost", "is lost", replies=lost)
-    answer("test", "too-few", "io", "unexpected reply", "*5\r\n" + ":1\r\n" * 5)
-    answer("test", "too-many", "io", "unexpected reply", "*7\r\n" + ":1\r\n" * 7)
-    answer("test", "no-integers", "io", "unexpected reply", "*6\r\n" + "$1\r\n1\r\n" * 6)
-    case("redis/sound/new: new -> ok", value="20000 2772 5 classic")
-    for op in ("test", "add", "batch", "testbatch"):
-        case(f"redis/sound/{op}: {op} -> ok")
-    for field, bad in (
-        ("m", ("0", "5000000000", "x", "-1", "", "20000.0", "99999999999999999999")),
-        ("k", ("0", "5000", "x", "-1")),
-        ("n", ("-1", "0", "x")),
-        ("p", ("2", "nan", "-1", "x")),
-        ("mark", ("0", "xyz", "123456789")),
-        ("format", ("2", "x")),
-        ("scheme", ("nosuch", "")),
-        ("secret", ("zz",)),
-    ):
-        for v in bad:
-            case(f"redis/meta/{field}={v or 'empty'}: new -> format", [], meta={field: v})
-        case(
-            f"redis/meta/no-{field}: new -> format",
-            "field m or shards of its" if field == "m" else f"field {field} of its",
-            meta={field: None},
-        )
-    case("redis/meta/other-mark: new -> format", "not the mark", meta={"mark": "0000abcd"})
-    for args, says in (
-        ({"m": 20001, "k": 5}, ["m=20000", "m=20001"]),
-        ({"m": 20000, "k": 6}, ["k=5", "k=6"]),
-        ({"m": 20000, "k": 5, "scheme": "block"}, ["classic", "block"]),
-    ):
-        case(f"redis/mismatch/{says[1]}: new -> mismatch", says, args)
-    args = {"m": 20000, "k": 5, "secret": bytes(16)}
-    case("redis/mismatch/secret: new -> mismatch", "not keyed", args)
-
-
-# ---- rediss://: what is wrong before TLS begins; the rest is tests/c/test_redis_tls.c ----
-def tls():
-    size = {"m": 1000, "k": 3}
-    closed, none = ["127.0.0.1:1 (TLS)", "refused"], ["no host"]
-    for n, (url, want, says) in enumerate(
-        (
-            ("rediss://127.0.0.1:1?key=k", "io", closed),
-            ("rediss://u:s3same@127.0.0.1:1/0?key=k&timeout=1", "io", closed),
-            ("rediss://127.0.0.1:1?key=k&ca=/none&cert=/none", "io", closed),
-            ("rediss://", "value", none),
-            ("rediss://:s3same@/0?key=k", "value", none),
-            ("rediss://127.0.0.1:1?key=k&ca=a&ca=b", "value", ["one ca= and one cert="]),
-        )
-    ):
-        secret = {"never": "s3same", "want": want}
-        for more in ({}, {"key": "k"}, {"counting": True}, {"grow": f(2)}):
-            args = {"n": 100, "p": 0.01} if "grow" in more else size
-            args = {**args, **more, "storage": url}
-            case(f"construct/rediss{n}/new{''.join(more)}: new", says, args, **secret)
-        for op in ("open", "openro"):
-            case(f"construct/rediss{n}/{op}: {op}", says, {"storage": url}, **secret)
-    args = {**size, "storage": "rediss://127.0.0.1:1"}
-    case("construct/rediss/no-key: new -> value", ["names no key"], args)
-    args = {**size, "storage": "redis://127.0.0.1:1?key=k&ca=a"}
-    case("construct/rediss/ca-in-the-clear: new -> value", ["one db=, and nothing else"], args)
 
 
 # ---- grow and window: in every home the same values are refused, and leave nothing there ----
@@ -258,19 +125,6 @@ def counting():
         for op in ops:
             case(f"counting/{name}/{op}: {op} -> {want}", says, {**as_counting, **args}, no)
 
-    for letter, most in LIMITS.items():
-        beside, must = BESIDE[letter], f"{letter} must be 1 to"
-        no_c = {"c": NO_RANGE} if letter == "k" else None
-        for name, v, says, no in (
-            ("0", 0, {"": [must, "got 0"], "c": ["give m and n"]}, None),
-            ("-1", -1, {"": [must, "got -1"], "c": [letter]}, None),
-            ("past", most + 1, {"": [must, f"got {most + 1}"], "php": [must]}, no_c),
-        ):
-            refused(f"{letter}={name}", "value", says, {letter: v, **beside}, no)
-        for word, value in wrong("true", "list", text="100"):
-            refused(f"{letter}={word}", "type", letter, {letter: value, **beside}, NOT_C)
-    for p in ("1", "2", "-1", "nan", "inf"):
-        refused(f"p={p}", "value", "p must be above 0 and below 1", {"n": 100, "p": f(p)})
     refused("nothing", "value", "give m and n", {})
     for name, v in (("window", 60), ("window", -1)):
         says = "cannot forget"
@@ -438,6 +292,10 @@ def client_objects():
     ):
         through(f"other-{name}", "mismatch", says, args={**key, **args}, there=PLAIN)
     through("same", "ok", there=PLAIN)
-    through("foreign", "format", "not our filter", there="SET KEY abc")
-    through("list", "format", [], there="RPUSH KEY abc")
-    through("foreign-meta", "format", [], there="HSET KEY:meta a b")
+    for name, says, there in (
+        ("foreign", "not our filter", "SET KEY abc"),
+        ("list", "WRONGTYPE", "RPUSH KEY abc"),
+        ("foreign-meta", "its companion hash", "HSET KEY:meta a b"),
+    ):
+        through(name, "format", says, there=there)
+        case(f"client/url-{name}: new -> format", says, {**size, **URL}, there=there)

@@ -16,7 +16,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(ROOT / "tests" / "helpers")]
 
-import fake_redis  # noqa: E402
 import places  # noqa: E402
 import three_sides  # noqa: E402
 import servers  # noqa: E402
@@ -36,21 +35,14 @@ def sides(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def real_redis(tmp_path_factory):
+def redis(tmp_path_factory):
     server = servers.Server(tmp_path_factory.mktemp("redis") / "server")
     yield server
     server.stop()
 
 
-@pytest.fixture(scope="session")
-def redis():
-    server = fake_redis.FakeRedis()
-    yield server
-    server.stop()
-
-
 def stored(case, key, server):
-    """What is in the real Redis before."""
+    """What is in Redis before."""
     what = case.get("there")
     if isinstance(what, dict):
         places.made(what, storage=server.url(key)).close()
@@ -58,10 +50,10 @@ def stored(case, key, server):
         server(what.replace("KEY", key))
 
 
-def prepared(case, folder, key, redis, real_redis):
+def prepared(case, folder, key, redis):
     """The arguments with paths, URLs and clients in their places."""
     args = dict(case["args"])
-    stored(case, key, real_redis)
+    stored(case, key, redis)
     if "data" in case:
         (folder / "data").write_bytes(places.image(case["data"]))
         if case["op"] in ("from_bytes", "from_base64"):
@@ -78,17 +70,13 @@ def prepared(case, folder, key, redis, real_redis):
         elif "r" in value:
             args[name] = {"r": f"{value['r']} {places.stream(folder, value['r'])}"}
         elif "url" in value:
-            args[name] = {"s": real_redis.url(key)}
+            args[name] = {"s": redis.url(key)}
         elif "o" in value:
             args[name] = {
-                "o": f"{value['o']} {servers.free_port() if value['o'] == 'nobody' else real_redis.port}"
+                "o": f"{value['o']} {servers.free_port() if value['o'] == 'nobody' else redis.port}"
             }
         elif value == {"s": "KEY"}:
             args[name] = {"s": key}
-    if case["kind"] == "redis":
-        if case["op"] != "new" or not case["args"]:
-            args = {"m": {"i": "20000"}, "k": {"i": "5"}} | args
-        args["storage"] = {"s": redis.url(key, case)}
     return args
 
 
@@ -120,18 +108,18 @@ def groups(cases, size=25):
     return pytest.mark.parametrize("cases", some, ids=[f"{group[0]['id']}.." for group in some])
 
 
-def faults_of(case, side, program, folder, key, redis, real_redis):
+def faults_of(case, side, program, folder, key, redis):
     """(what is wrong, the answer)"""
     folder.mkdir(parents=True)
-    args = prepared(case, folder, key, redis, real_redis)
+    args = prepared(case, folder, key, redis)
     refuses = case["op"] in ("new", "plan", "open", "openro") and case["want"] != "ok"
-    before, keys = places.listing(folder), refuses and real_redis("DBSIZE")
+    before, keys = places.listing(folder), refuses and redis("DBSIZE")
     outcome, text = program.ask(case["op"], args)
     fault = judge(case, side, outcome, text)
     wrong = [fault] if fault else []
     if outcome != "ok" and places.listing(folder) != before:
         wrong.append(f"{side}: was refused, and left {places.listing(folder)} where {before} was")
-    if outcome != "ok" and refuses and real_redis("DBSIZE") != keys:
+    if outcome != "ok" and refuses and redis("DBSIZE") != keys:
         wrong.append(f"{side}: was refused, and left something in Redis")
     return wrong, text if outcome == "ok" else None
 
@@ -141,7 +129,7 @@ def asks_for_a_client(case):
 
 
 @groups(LIBRARY)
-def test_library(cases, sides, redis, real_redis, tmp_path):
+def test_library(cases, sides, redis, tmp_path):
     wrong = {}
     for number, case in enumerate(cases):
         found, answers = [], set()
@@ -150,7 +138,7 @@ def test_library(cases, sides, redis, real_redis, tmp_path):
             if side in case.get("not", {}) or lacks_client:
                 continue
             folder, key = tmp_path / f"{number}" / side, f"{side}-{NUMBERS[case['id']]}"
-            more, answer = faults_of(case, side, program, folder, key, redis, real_redis)
+            more, answer = faults_of(case, side, program, folder, key, redis)
             found += more
             answers |= {answer} - {None}
         if len(answers) > 1:
@@ -161,7 +149,7 @@ def test_library(cases, sides, redis, real_redis, tmp_path):
 
 
 def test_there_are_enough_cases():
-    kinds = "construct key bytes mismatch file redis http counting variant client".split()
+    kinds = "construct key bytes mismatch file http counting variant client".split()
     assert len(CASES) > 2000 and {case["kind"] for case in CASES} == set(kinds)
     assert len(NUMBERS) == len(CASES)
     # What a language cannot say has a reason, and no case is left to none of them.

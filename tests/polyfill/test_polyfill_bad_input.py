@@ -11,17 +11,11 @@ import pytest
 CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
 sys.path.insert(0, str(CATALOGUE))
 
-import fake_redis  # noqa: E402
 import servers  # noqa: E402
 import test_catalogue as catalogue  # noqa: E402
 from sides import Program  # noqa: E402
 
-# Cases of kind redis are about replies that are not RESP: with a client object it reads them.
-CASES = [
-    case
-    for case in catalogue.LIBRARY
-    if "php" not in case.get("not", {}) and case["kind"] != "redis"
-]
+CASES = [case for case in catalogue.LIBRARY if "php" not in case.get("not", {})]
 # What is not there, each an exception of its own.
 NOT_THERE = (
     "needs the extension",
@@ -48,10 +42,9 @@ def programs(with_extension, with_polyfill):
 
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory):
-    pair = fake_redis.FakeRedis(), servers.Server(tmp_path_factory.mktemp("redis") / "server")
-    yield pair
-    for server in pair:
-        server.stop()
+    server = servers.Server(tmp_path_factory.mktemp("redis") / "server")
+    yield server
+    server.stop()
 
 
 def with_client(args, url):
@@ -63,7 +56,7 @@ def with_client(args, url):
 
 def answer(program, case, folder, key, redis):
     folder.mkdir(parents=True)
-    args = catalogue.prepared(case, folder, key, *redis)
+    args = catalogue.prepared(case, folder, key, redis)
     if "url" in case["args"].get("storage", {}):
         args = with_client(args, args["storage"]["s"])
     outcome, text = program.ask(case["op"], args)
