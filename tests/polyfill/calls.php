@@ -1,6 +1,6 @@
 <?php
 /* calls.php - calls with arguments at random, one line for each: what it returned or threw. test_same_calls.py compares the lines with the extension's.
- * Arguments: seed, number of calls. */
+ * Arguments: seed, number of calls, a path for images of filters. */
 ini_set('memory_limit', '-1');
 mt_srand((int) $argv[1]);
 set_error_handler(fn() => true);    # the warning of an overfull filter comes at another call
@@ -59,6 +59,50 @@ function shape(): array
     };
 }
 
+// ---- images of filters, changed at random, most with checksums that fit again ----
+function sum(string $bytes): string { return strrev(hash('xxh3', $bytes, true)); }
+/** The checksums of the header that begins at $at. */
+function sealed(string $b, int $at): string
+{
+    $put = function (int $to, string $text) use (&$b) { $b = substr_replace($b, $text, $to, strlen($text)); };
+    if (strlen($b) - $at >= 64 && unpack('V', $b, $at + 8)[1] === 2) $put($at + 16, sum(substr($b, $at + 24)));
+    elseif (strlen($b) - $at >= 4096) {
+        $put($at + 16, sum(substr($b, $at + 24, 2024)));
+        $page = substr($b, $at, 4096);
+        $put($at + 4088, sum(substr($page, 0, 2048) . substr($page, 2056, 8) . substr($page, 2056, 24) . str_repeat("\0", 8) . substr($page, 2088, 2000)));
+    }
+    return $b;
+}
+
+function damaged(string $b): string
+{
+    $heads = [0];
+    for ($at = 8; ($at = strpos($b, "\x8BBLM\r\n\x1a\n", $at)) !== false; $at++) $heads[] = $at;
+    for ($times = mt_rand(0, 3); $times--;) {
+        [$from, $bytes] = pick([[8, 4], [12, 4], [16, 8], [24, 4], [28, 4], [32, 8], [40, 8], [48, 4], [52, 4], [56, 8], [64, 8], [72, 8], [80, 8], [88, 8], [96, 8], [144, 8], [152, 8], [160, 4],
+            [192, 4], [2048, 8], [2056, 8], [2064, 8], [2072, 8], [2080, 8], [2088, 8], [mt_rand(0, 200), 1], [mt_rand(0, strlen($b) - 1), 1]]);
+        $from += pick($heads);
+        $number = pick([0, 1, 2, 3, 4, 5, 15, 63, 64, 255, 256, 511, 512, 4095, 4096, 4097, 65536, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 40, (1 << 40) + 1, PHP_INT_MAX, -1, PHP_INT_MIN,
+            mt_rand(), mt_rand() << 33 ^ mt_rand()]);
+        $old = substr($b, $from, $bytes);
+        if (strlen($old) === $bytes) $b = substr_replace($b, chance(80) ? substr(pack('P', $number), 0, $bytes) : $old ^ pack('P', 1 << mt_rand(0, 30)), $from, $bytes);
+    }
+    if (chance(15)) $b = substr($b, 0, mt_rand(0, strlen($b)));
+    if (chance(10)) $b .= str_repeat("\0", mt_rand(1, 9000));
+    if (chance(90)) foreach (array_reverse($heads) as $head) if ($head < strlen($b)) $b = sealed($b, $head);
+    return $b;
+}
+
+/** Prints what the three ways to read one say. */
+function read_damaged(BloomFilter $f, string $class, string $path): void
+{
+    $f->save($path);                                            # with header pages
+    $bytes = damaged(chance(50) ? $f->toBytes() : file_get_contents($path));
+    unlink($path);                                              # another one may be mapped
+    file_put_contents($path, $bytes);
+    foreach ([fn() => $class::fromBytes($bytes), fn() => $class::load($path), fn() => $class::open($path, readOnly: true)] as $read) echo said($read), ' | ';
+}
+
 function shown(mixed $value): string
 {
     if ($value instanceof BloomFilter) return get_class($value) . ' ' . md5($value->toBytes());
@@ -86,7 +130,7 @@ for ($call = 0; $call < (int) $argv[2]; $call++) {
     $g = $filters ? pick($filters) : null;
     $method = !$f || chance(15) ? 'new' : pick(['add', 'addKey', 'exists', 'existKey', 'hashcode', 'addMany', 'existMany', 'addNew', 'union', 'intersect', 'equals', 'isSubsetOf',
         'merge', 'unionCount', 'intersectionCount', 'count', 'fillRatio', 'fpr', 'saturated', 'info', 'clear', 'toBytes', 'again', 'partInfo', 'sync', 'expire', 'rebuild', 'shards', 'delete',
-        'close', 'clone', 'serialize', 'remove', 'removeMany', 'countOf', 'toPlain', 'plan', 'property', 'damaged']);
+        'close', 'clone', 'serialize', 'remove', 'removeMany', 'countOf', 'toPlain', 'plan', 'property', ...array_fill(0, 12, 'damaged')]);
     $class = $made();
     $do = match ($method) {
         'new' => (fn($given) => fn() => keep(new $class(...$given)))(chance(50) ? shape() : some(80, 'n', 'p') + some(7, 'm', 'k', 'scheme', 'secret', 'shards', 'overfull', 'timeout', 'grow')),
@@ -97,11 +141,7 @@ for ($call = 0; $call < (int) $argv[2]; $call++) {
         'toBytes' => (fn($format) => fn() => $f->toBytes($format))(value('format')),
         'expire' => (fn($seconds) => fn() => $f->expire($seconds))(pick([null, 0, 1, -1, 0.5, 1e11])),
         'again' => (fn($given) => fn() => keep($class::fromBytes($f->toBytes(), ...$given)))(some(10, 'm', 'n', 'k', 'p', 'scheme', 'overfull', 'secret')),
-        'damaged' => (fn($at, $byte) => function () use ($f, $class, $at, $byte) {
-            $bytes = $f->toBytes();
-            $at %= strlen($bytes);
-            return $class::fromBytes($byte === null ? substr($bytes, 0, $at) : substr_replace($bytes, chr($byte), $at, 1));
-        })(chance(70) ? mt_rand(0, 120) : mt_rand(0, 5000), chance(30) ? null : mt_rand(0, 255)),
+        'damaged' => fn() => read_damaged($f, $class, $argv[3]),
         'clone' => fn() => keep(clone $f),
         'serialize' => fn() => unserialize(serialize($f)),
         'property' => (fn($name) => fn() => $f->$name)(pick(['m', 'n', 'k', 'p', 'scheme', 'bitset', 'grow', 'window', 'parts', 'created', 'none'])),
