@@ -40,11 +40,8 @@ static const refusal specs[] = {
         "a client callback cannot count" },
     { { .n = 10, .p = 0.1, .grow = 0.5 }, BF_EINVAL,
         "grow must be a factor from 1 to 1024, got 0.5" },
-    { { .n = 10, .p = 0.1, .grow = 0.999 }, BF_EINVAL, "grow must be" },
     { { .n = 10, .p = 0.1, .grow = 1024.5 }, BF_EINVAL, "from 1 to 1024, got 1024.5" },
-    { { .n = 10, .p = 0.1, .grow = -2 }, BF_EINVAL, "got -2" },
     { { .n = 10, .p = 0.1, .grow = NAN }, BF_EINVAL, "got nan" },
-    { { .n = 10, .p = 0.1, .grow = INFINITY }, BF_EINVAL, "from 1 to 1024, got inf" },
     { { .n = 10, .p = 0.1, .window = INFINITY }, BF_EINVAL, "at most 1e300, got inf" },
     { { .n = 10, .p = 0.1, .window = -1 }, BF_EINVAL,
         "window must be a number of seconds above 0, 0.0001 or more for each part, at most 1e300, "
@@ -78,9 +75,7 @@ static const refusal specs[] = {
     { { .m = 10, .k = 1, .storage = "rediss:host" }, BF_EINVAL, "a Redis URL with TLS is" },
     { { .m = 10, .k = 1, .storage = "unix:/tmp/socket" }, BF_EINVAL, "is unix:///path?key=NAME" },
     { { .m = 10, .k = 1, .storage = "http://host/f" }, BF_EINVAL, "not opened over HTTP" },
-    { { .m = 10, .k = 1, .storage = "https:/host" }, BF_EINVAL, "not opened over HTTP" },
     { { .m = 10, .k = 1, .storage = "file:///tmp/f" }, BF_EINVAL, "a file is file:PATH" },
-    { { .m = 10, .k = 1, .storage = "File:f" }, BF_EINVAL, "a file is file:PATH" },
     { { .m = 10, .k = 1, .storage = "file:" }, BF_EINVAL, "storage file: names no path" },
     { { .m = 10, .k = 1, .storage = "redis+tls2-x.y_z://h" }, BF_EINVAL,
         "storage redis+tls2-x.y_z:...: a storage is a path, redis://, rediss:// or unix://" },
@@ -113,13 +108,10 @@ static const refusal specs[] = {
     { { .n = 10, .p = 1, .window = 5 }, BF_EINVAL, "p must be above 0 and below 1, got 1" },
     { { .n = 10, .p = 0.1, .window = 2, .parts = 256 }, BF_EINVAL,
         "parts must be 1 to 255, got 256" },
-    { { .n = 10, .p = 2, .grow = 2 }, BF_EINVAL, "p must be above 0 and below 1, got 2" },
     { { .n = 10, .p = 2, .window = 2, .parts = 1 }, BF_EINVAL, "p must be" },
     { { .n = 10, .p = 0.1, .grow = 2, .scheme = "nosuch" }, BF_EINVAL, "scheme must be classic" },
     { { .n = 10, .p = 0.1, .window = 2, .scheme = "guava" }, BF_EINVAL,
         "scheme guava can neither grow nor forget" },
-    { { .n = 10, .p = 0.1, .grow = 2, .scheme = "redisson" }, BF_EINVAL,
-        "scheme redisson can neither grow nor forget" },
     { { .n = UINT64_C(60000000000), .p = 0.01, .window = 60 }, BF_EINVAL, "5 parts of" },
     { { .n = UINT64_C(110000000000), .p = 0.01, .grow = 2 }, BF_EINVAL,
         "m must be 1 to 1099511627776" },
@@ -141,7 +133,6 @@ static const refusal specs[] = {
         "k must be 1 to 16 for scheme block, got 17" },
     { { .m = 1000000, .n = 1 }, BF_EINVAL, "give k, or a smaller m" },
     { { .m = 3, .p = 0.0001 }, BF_EINVAL, "too few for p=0.0001" },
-    { { .n = BF_N_MAX, .p = 0.01 }, BF_EINVAL, "m must be 1 to 1099511627776" },
     { { .m = 1000, .n = 1000, .p = 0.01, .k = 3 }, BF_EINVAL, "p=0.01 is not possible" },
     { { .m = 1000, .k = 2, .scheme = "php-hashes:JS,PJW" }, BF_EINVAL,
         "m must be 4294967296 for scheme php-hashes:JS,PJW, got 1000" },
@@ -169,8 +160,6 @@ static const refusal specs[] = {
     { { .n = 10, .p = 0.1, .retry_after = 1 }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .retry_after = -0.5, .redis_client = &redis, .key = "k" }, BF_EINVAL,
         "got -0.5" },
-    { { .n = 10, .p = 0.1, .retry_after = -2, .redis_client = &redis, .key = "k" }, BF_EINVAL,
-        "got -2" },
     { { .n = 10, .p = 0.1, .retry_after = 86401, .redis_client = &redis, .key = "k" }, BF_EINVAL,
         "got 86401" },
     { { .n = 10, .p = 0.1, .retry_after = NAN, .redis_client = &redis, .key = "k" }, BF_EINVAL,
@@ -495,7 +484,8 @@ TEST(stored_filters_that_are_others)
 TEST(bytes_of_other_systems)
 {
     static const uint8_t mitz_64[14] = { 1, 7, 0, 0, 0, 1 }, mitz_32[14] = { 0, 7, 0, 0, 0, 1 },
-                         none[14] = { 1, 7 }, too_many[14] = { 1, 7, 0xFF, 0xFF, 0xFF, 0xFF };
+                         none[14] = { 1, 7 }, too_many[14] = { 1, 7, 0xFF, 0xFF, 0xFF, 0xFF },
+                         other[14] = { 2, 7, 0, 0, 0, 1 }, k_0[14] = { 1, 0, 0, 0, 0, 1 };
     static const struct {
         const uint8_t *data;
         size_t len;
@@ -507,7 +497,10 @@ TEST(bytes_of_other_systems)
         { mitz_64, 14, { 0 }, "guava", 0, NULL },
         { mitz_32, 14, { 0 }, "guava", 0, NULL },
         { mitz_64, 14, { .m = 64, .k = 7, .scheme = "guava-31" }, "guava", 0, NULL },
+        { mitz_64, 0, { 0 }, "guava", BF_EFORMAT, "0 bytes, its header has 6" },
         { mitz_64, 5, { 0 }, "guava", BF_EFORMAT, "5 bytes, its header has 6" },
+        { other, 14, { 0 }, "guava", BF_EFORMAT, "strategy" },
+        { k_0, 14, { 0 }, "guava", BF_EFORMAT, "k=0, 1 longs" },
         { mitz_64, 13, { 0 }, "guava", BF_EFORMAT, "wrong length: 13 bytes, 1 longs need 14" },
         { mitz_64, 14, { .scheme = "nosuch" }, "guava", BF_EINVAL, "scheme must be classic" },
         { mitz_64, 14, { .scheme = "guava32" }, "guava", BF_EMISMATCH,
@@ -537,6 +530,7 @@ TEST(bytes_of_other_systems)
             "has a bit set past m=10" },
         { mitz_64, 14, { .scheme = "classic" }, "guava", BF_EMISMATCH, "classic" },
         { mitz_64, 1, { .m = 10, .k = 2 }, "bits", BF_EINVAL, "scheme must be given" },
+        { NULL, 0, { .m = 10, .k = 2, .scheme = "classic" }, "bits", 0, NULL },
         { mitz_64, 10, { 0 }, "gauva", BF_EINVAL,
             "one of guava, redisbloom, bits, bits-lsb, cells, got gauva" },
     };
@@ -558,6 +552,15 @@ TEST(bytes_of_other_systems)
     CHECK_EQ(bf_to_bytes_as(small, "guava", longer, sizeof longer, &e), 0);
     CHECK(!memcmp(longer, mitz_32, 14));
     bf_close(small);
+    const bf_spec ten = { .m = 10, .k = 2, .scheme = "classic" };
+    for (int cells = 0; cells < 2; cells++) { /* bits that are cut short: the rest is zeros */
+        small = cells ? bf_from_bytes_as("\0\1\0\0\0\0\0\0\0\xff", 10, "cells", &ten, &e)
+                      : bf_from_bytes_as("\x02", 1, "bits-lsb", &ten, &e);
+        CHECK(small && !bf_read_bits(small, 0, longer, 2, &e));
+        CHECK(longer[0] == 0x40 && longer[1] == (cells ? 0x40 : 0));
+        CHECK_REFUSED(bf_to_bytes_as(small, "cells", longer, 10, &e), BF_EINVAL, "got cells");
+        bf_close(small);
+    }
 }
 
 int main(void) { return main_of_tests(); }

@@ -254,19 +254,25 @@ TEST(every_row_of_kernels)
 
 TEST(hashcode_is_the_bits)
 {
+    static const uint64_t ms[] = { 5000, 1, 99991 * 64, 2000000000, BF_M_MAX };
+    bf_client none = { o_apply, NULL };
     bf_error e;
-    for (size_t s = 0; native_scheme(s); s++) {
-        bf_filter *f = make(native_scheme(s), 5000, 7, MEMORY, NULL, NULL);
-        const bf_info i = info_of(f);
-        oracle o = { native_scheme(s), i.m, 7, NULL, NULL, 1 };
-        uint64_t pos[7], want[7], few[2] = { 0, 77 };
-        CHECK_EQ(bf_hashcode(f, "Hello", 5, pos, 7, &e), 7);
-        o_positions(&o, "Hello", 5, want);
-        CHECK(!memcmp(pos, want, sizeof pos));
-        CHECK_EQ(bf_hashcode(f, "Hello", 5, few, 1, &e), 7);
-        CHECK(few[0] == want[0] && few[1] == 77);
-        bf_close(f);
-    }
+    for (size_t s = 0; native_scheme(s); s++)
+        for (size_t i = 0; i < COUNT(ms); i++) {
+            bf_filter *f = make(native_scheme(s), ms[i], 7, CLIENT, &none, NULL);
+            oracle o = { native_scheme(s), info_of(f).m, 7, NULL, NULL, 1 };
+            for (uint32_t n = 0; n < 300; n++) {
+                o_key text;
+                const bf_key key = o_make(&text, n, false);
+                uint64_t pos[7], want[7], few[2] = { 0, 77 };
+                o_positions(&o, key.ptr, key.len, want);
+                CHECK_EQ(bf_hashcode(f, key.ptr, key.len, pos, 7, &e), 7);
+                CHECK(!memcmp(pos, want, sizeof pos));
+                CHECK_EQ(bf_hashcode(f, key.ptr, key.len, few, 1, &e), 7);
+                CHECK(few[0] == want[0] && few[1] == 77);
+            }
+            bf_close(f);
+        }
 }
 
 /* ---- schemes of older systems: their positions are test_vectors.c's business; here, that every
@@ -518,36 +524,6 @@ TEST(functions_of_the_user)
     CHECK_NO_FILTER(bf_open(&(bf_spec){ .m = 1000, .functions = &other, .storage = path }, &e),
         BF_EMISMATCH, "other functions");
     unlink(path);
-}
-
-TEST(bytes_of_other_systems)
-{
-    static const uint8_t guava[] = { 1, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 5 };
-    uint8_t bits[8], data[16];
-    bf_error e;
-    bf_filter *f = bf_from_bytes_as(guava, sizeof guava, "guava", NULL, &e);
-    CHECK(f && !bf_read_bits(f, 0, bits, 8, &e) && bits[0] == 0xA0 && bits[7] == 0 &&
-          !strcmp(f->desc.name, "guava") && f->bitmap.g.k == 7);
-    bf_close(f);
-    for (size_t len = 0; len < sizeof guava; len++)
-        CHECK(!bf_from_bytes_as(guava, len, "guava", NULL, &e) && e.code == BF_EFORMAT);
-    for (size_t at = 0; at < 6; at++) { /* each byte of the head at fault */
-        memcpy(data, guava, sizeof guava);
-        data[at] = at == 1 ? 0 : 0x80;
-        CHECK(!bf_from_bytes_as(data, sizeof guava, "guava", NULL, &e) && e.code == BF_EFORMAT);
-    }
-    bf_spec ten = { .m = 10, .k = 2, .scheme = "sax-sdbm" };
-    f = bf_from_bytes_as("\x01", 1, "bits-lsb", &ten, &e); /* cut short: the rest is zeros */
-    CHECK(f && !bf_read_bits(f, 0, bits, 2, &e) && bits[0] == 0x80 && bits[1] == 0);
-    CHECK_EQ(bf_to_bytes_as(f, "cells", data, 10, &e), BF_EINVAL);
-    CHECK_EQ(bf_bytes_as(f, "guava", &e), BF_EINVAL);
-    bf_close(f);
-    f = bf_from_bytes_as("\0\1\0\0\0\0\0\0\0\xff", 10, "cells", &ten, &e);
-    CHECK(f && !bf_read_bits(f, 0, bits, 2, &e) && bits[0] == 0x40 && bits[1] == 0x40);
-    bf_close(f);
-    f = bf_from_bytes_as(NULL, 0, "bits", &ten, &e);
-    CHECK(f != NULL);
-    bf_close(f);
 }
 
 static int broken(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *h)

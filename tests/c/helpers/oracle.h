@@ -126,7 +126,7 @@ typedef struct {
     char text[1100];
     size_t len;
 } o_key;
-static uint32_t o_random(uint32_t *s) { return *s = *s * 1103515245 + 12345; }
+static inline uint32_t o_random(uint32_t *s) { return *s = *s * 1103515245 + 12345; }
 static inline bf_key o_make(o_key *k, uint32_t number, int text)
 {
     if (number % 97 == 0) {
