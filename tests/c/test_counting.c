@@ -1,6 +1,6 @@
 /* test_counting.c - filters of counters (each answer of each scheme in each home:
- * test_schemes.c): a multiset, saturation, sets, conversion, files.  Races: test_race.c, Redis:
- * test_redis_counting.c.  Runs with both kernels.  About core/bits/counters.c,
+ * test_schemes.c): counters in parts, saturation, sets, conversion, files.  Races: test_race.c,
+ * Redis: test_redis_counting.c.  Runs with both kernels.  About core/bits/counters.c,
  * core/layout/shards.c, core/sets/copy.c. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
@@ -10,7 +10,6 @@
 #include "native.h"
 #include "oracle_counting.h"
 
-enum { MEMORY, ATOMIC, POSITIONS, MAPPED, HOMES };
 static bf_error e;
 
 static bf_filter *make(bf_spec spec)
@@ -21,81 +20,28 @@ static bf_filter *make(bf_spec spec)
     return f;
 }
 
-TEST(a_multiset)
-{
-    for (size_t s = 0; native_scheme(s); s++) {
-        const char *path = temp_path();
-        for (int home = 0; home < HOMES; home++) {
-            bf_filter *f = make((bf_spec){ .n = 4000,
-                .p = 1e-7,
-                .scheme = native_scheme(s),
-                .threads = home == ATOMIC,
-                .storage = home == MAPPED ? path : NULL });
-            if (!f) continue;
-            if (home == POSITIONS) f->single = f->bitmap.kernels = NULL;
-            oc_multiset(f, SHORT(40000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
-            bf_close(f);
-        }
-        unlink(path);
-    }
-}
-
 /* ---- one key ---- */
+/* In parts; filters of one part are test_schemes.c's. */
 TEST(counters_stick_at_15)
 {
-    for (size_t s = 0; native_scheme(s); s++)
-        for (int kind = 0; kind < 3; kind++) {
-            bf_spec spec = { .m = 5120, .k = 5, .threads = kind };
-            if (kind == 2) spec = (bf_spec){ .n = 10, .p = 1e-6, .grow = 2 };
-            spec.scheme = native_scheme(s);
-            bf_filter *f = make(spec);
-            for (int i = 1; i <= 20; i++) {
-                CHECK_EQ(bf_add(f, "x", 1, &e), i == 1 ? BF_ADDED : BF_PRESENT);
-                CHECK_EQ(bf_count_of(f, "x", 1, &e), i < 15 ? i : 15);
-            }
-            for (int i = 0; kind == 2 && i < 100; i++) /* then x is in an older part */
-                CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
-            for (int i = 0; i < 30; i++) CHECK_EQ(bf_remove(f, "x", 1, &e), 1);
-            CHECK(bf_count_of(f, "x", 1, &e) == 15 && bf_test(f, "x", 1, &e) == 1);
-            for (int i = 0; i < 14; i++) bf_add(f, "y", 1, &e);
-            for (int i = 14; i > 0; i--) {
-                CHECK_EQ(bf_count_of(f, "y", 1, &e), i);
-                CHECK_EQ(bf_remove(f, "y", 1, &e), 1);
-            }
-            CHECK(bf_test(f, "y", 1, &e) == 0 && bf_remove(f, "y", 1, &e) == 0);
-            CHECK_EQ(bf_clear(f, &e), 0);
-            CHECK_EQ(bf_count_of(f, "x", 1, &e), 0);
-            bf_close(f);
+    for (size_t s = 0; native_scheme(s); s++) {
+        bf_filter *f = make((bf_spec){ .n = 10, .p = 1e-6, .grow = 2, .scheme = native_scheme(s) });
+        for (int i = 1; i <= 20; i++) {
+            CHECK_EQ(bf_add(f, "x", 1, &e), i == 1 ? BF_ADDED : BF_PRESENT);
+            CHECK_EQ(bf_count_of(f, "x", 1, &e), i < 15 ? i : 15);
         }
-}
-
-TEST(an_absent_key_changes_nothing)
-{
-    bf_filter *f = make((bf_spec){ .m = 600, .k = 4, .scheme = "classic" }), *before;
-    for (unsigned i = 0; i < 60; i++) bf_add(f, &i, sizeof i, &e);
-    before = bf_copy(f, &e);
-    unsigned absent = 0;
-    for (unsigned i = 60; i < 2000; i++) {
-        if (bf_test(f, &i, sizeof i, &e)) continue;
-        absent++;
-        CHECK_EQ(bf_remove(f, &i, sizeof i, &e), 0);
-    }
-    CHECK(absent > 1000 && bf_equal(f, before, &e) == 1);
-    CLOSE(f, before);
-}
-
-TEST(positions_that_repeat_count_once)
-{
-    for (int threads = 0; threads < 2; threads++) {
-        bf_filter *f = make((bf_spec){ .m = 2, .k = 20, .scheme = "classic", .threads = threads });
-        for (int i = 1; i < 5; i++) {
-            bf_add(f, "x", 1, &e);
-            CHECK_EQ(bf_count_of(f, "x", 1, &e), i);
+        for (int i = 0; i < 100; i++) /* then x is in an older part */
+            CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+        for (int i = 0; i < 30; i++) CHECK_EQ(bf_remove(f, "x", 1, &e), 1);
+        CHECK(bf_count_of(f, "x", 1, &e) == 15 && bf_test(f, "x", 1, &e) == 1);
+        for (int i = 0; i < 14; i++) bf_add(f, "y", 1, &e);
+        for (int i = 14; i > 0; i--) {
+            CHECK_EQ(bf_count_of(f, "y", 1, &e), i);
+            CHECK_EQ(bf_remove(f, "y", 1, &e), 1);
         }
-        for (int i = 3; i >= 0; i--) {
-            CHECK_EQ(bf_remove(f, "x", 1, &e), 1);
-            CHECK_EQ(bf_count_of(f, "x", 1, &e), i);
-        }
+        CHECK(bf_test(f, "y", 1, &e) == 0 && bf_remove(f, "y", 1, &e) == 0);
+        CHECK_EQ(bf_clear(f, &e), 0);
+        CHECK_EQ(bf_count_of(f, "x", 1, &e), 0);
         bf_close(f);
     }
 }
@@ -221,8 +167,15 @@ TEST(subsets_and_estimates_of_plain_filters)
     for (size_t s = 0; native_scheme(s); s++) {
         bf_filter *a = numbers(native_scheme(s), 0, 800, false),
                   *b = numbers(native_scheme(s), 500, 1300, false),
-                  *part = numbers(native_scheme(s), 100, 300, false), *both = bf_copy(a, &e);
-        bf_unite(both, b, &e);
+                  *part = numbers(native_scheme(s), 100, 300, false), *both = bf_copy(a, &e),
+                  *in_both = bf_copy(a, &e), *all = numbers(native_scheme(s), 0, 1300, false);
+        CHECK(bf_unite(both, b, &e) == 0 && bf_equal(both, all, &e) == 1);
+        CHECK(bf_unite(both, both, &e) == 0 && bf_equal(both, all, &e) == 1);
+        CHECK_EQ(bf_intersect(in_both, b, &e), 0);
+        uint8_t x, y, z;
+        for (uint64_t at = 0; at < 10240 / 8; at++)
+            CHECK(!bf_read_bits(a, at, &x, 1, &e) && !bf_read_bits(b, at, &y, 1, &e) &&
+                  !bf_read_bits(in_both, at, &z, 1, &e) && z == (x & y));
         CHECK(bf_subset(part, a, &e) == 1 && bf_subset(a, part, &e) == 0 &&
               bf_subset(a, b, &e) == 0 && bf_subset(a, both, &e) == 1);
         bf_state want;
@@ -250,7 +203,8 @@ TEST(subsets_and_estimates_of_plain_filters)
             CHECK_HAS(e.msg, "counting");
             CHECK_HAS(e.msg, "plain");
         }
-        CLOSE(a, b, part, both, other, count);
+        CHECK(bf_clear(a, &e) == 0 && bf_get_state(a, &want, &e) == 0 && want.ones == 0);
+        CLOSE(a, b, part, both, in_both, all, other, count);
     }
 }
 

@@ -267,9 +267,8 @@ static void file_refused(
     CHECK(stat(path, &st) == 0 && (uint64_t)st.st_size == len); /* as it was */
 }
 
-/* All bits of a compact image, and of the page of one kind of filter; a bit of each byte of pages
- * that have parts.  Version 2 becomes 1 where two bits are flipped. */
-TEST(every_bit)
+/* Each image: of every kind, in both forms. */
+static void each_image(void (*check)(unsigned i, int form, uint8_t *b, uint64_t len))
 {
     for (unsigned i = 0; i < ROWS; i++)
         for (int form = COMPACT; form <= PAGED; form++) {
@@ -277,98 +276,62 @@ TEST(every_bit)
             uint64_t len;
             bf_filter *f = made(i);
             uint8_t *b = image_of(f, form, &len);
-            const bool all = form == COMPACT || i == ODD;
-            const uint64_t each = i == ODD ? len : i == GROWING || i == FORGETTING ? 8300 : 400;
-            for (uint64_t at = 0; at < len; at += at < each ? 1 : 13 + len / 400) {
-                static const uint8_t some[] = { 1, 2, 4, 8, 16, 32, 64, 128, 3, 0xFF };
-                for (size_t s = all ? 0 : at % 8; s < (all ? COUNT(some) : at % 8 + 1); s++) {
-                    b[at] ^= some[s];
-                    refused(i, b, len, "other bits at", at);
-                    b[at] ^= some[s];
-                }
-            }
+            check(i, form, b, len);
             free(b);
             bf_close(f);
         }
 }
 
-TEST(every_length)
+/* All bits of a compact image, and of the page of one kind of filter; a bit of each byte of pages
+ * that have parts.  Version 2 becomes 1 where two bits are flipped. */
+static void with_other_bits(unsigned i, int form, uint8_t *b, uint64_t len)
 {
-    for (unsigned i = 0; i < ROWS; i++)
-        for (int form = COMPACT; form <= PAGED; form++) {
-            if (!can(i) || (form == COMPACT && !rows[i].head)) continue;
-            uint64_t len;
-            bf_filter *f = made(i);
-            uint8_t *b = image_of(f, form, &len), *longer = calloc(1, len + 4096);
-            const uint64_t step = form == COMPACT ? 1 : 61 + len / 200;
-            for (uint64_t l = 0; l < len; l += l < 300 || l % 4096 > 4080 ? 1 : step)
-                refused(i, b, l, "cut to", l);
-            memcpy(longer, b, len);
-            for (uint64_t more = 1; more <= 4096;
-                more += more < (form == COMPACT ? 100 : 10) ? 1 : 499)
-                refused(i, longer, len + more, "longer by", more);
-            free(longer);
-            free(b);
-            bf_close(f);
+    const bool all = form == COMPACT || i == ODD;
+    const uint64_t each = i == ODD ? len : i == GROWING || i == FORGETTING ? 8300 : 400;
+    for (uint64_t at = 0; at < len; at += at < each ? 1 : 13 + len / 400) {
+        static const uint8_t some[] = { 1, 2, 4, 8, 16, 32, 64, 128, 3, 0xFF };
+        for (size_t s = all ? 0 : at % 8; s < (all ? COUNT(some) : at % 8 + 1); s++) {
+            b[at] ^= some[s];
+            refused(i, b, len, "other bits at", at);
+            b[at] ^= some[s];
         }
-}
-
-/* Each byte and length of one with a page. */
-TEST(files_with_other_bytes_and_lengths)
-{
-    for (unsigned i = 0; i < ROWS; i++)
-        for (int form = COMPACT; form <= PAGED; form++) {
-            if (!can(i) || (form == COMPACT && !rows[i].head)) continue;
-            uint64_t len;
-            bf_filter *f = made(i);
-            uint8_t *b = image_of(f, form, &len), *longer = calloc(2, len);
-            const uint64_t step = form == COMPACT ? 29 : i == ODD ? 1 : len / 8;
-            for (uint64_t at = 0; at < len; at += step) {
-                b[at] ^= 0x10;
-                file_refused(i, form, b, len, "byte changed at", at);
-                b[at] ^= 0x10;
-                file_refused(i, form, b, at, "cut to", at);
-            }
-            memcpy(longer, b, len);
-            for (uint64_t more = 1; more <= len; more += (i == ODD ? 300 : step) + 2)
-                file_refused(i, form, longer, len + more, "longer by", more);
-            memcpy(longer + len, b, len);
-            file_refused(i, form, longer, 2 * len, "twice", len);
-            free(longer);
-            free(b);
-            bf_close(f);
-        }
-    unlink(path);
-}
-
-/* How a file is wrong, in words: cut to a length, or a byte of it changed. */
-TEST(what_is_said)
-{
-    static const struct {
-        unsigned row;
-        int form;
-        int64_t len; /* below 0: so much shorter */
-        unsigned at, value;
-        const char *says;
-    } said[] = { { 0, PAGED, 5, 0, 0x8B, "it has only 5 bytes" },
-        { 0, PAGED, 100, 0, 0x8B, "truncated: 100 bytes" },
-        { 0, PAGED, -1, 0, 0x8B, "truncated: 4159 bytes, m=512 needs 4160" },
-        { 0, PAGED, 4161, 0, 0x8B, "too long" }, { 0, PAGED, 4160, 0, '#', "magic" },
-        { 0, PAGED, 4160, 8, 3, "format version 3, this build reads up to 2" },
-        { ODD, COMPACT, 64 + 128, 64 + 127, 0x80, "checksum" } };
-    for (size_t i = 0; i < COUNT(said); i++) {
-        uint64_t len;
-        bf_filter *f = made(said[i].row);
-        uint8_t *b = calloc(2, 8192), *image = image_of(f, said[i].form, &len);
-        memcpy(b, image, len);
-        b[said[i].at] = (uint8_t)said[i].value;
-        len = said[i].len < 0 ? len - 1 : (uint64_t)said[i].len;
-        CHECK_NO_FILTER(bf_from_bytes(b, len, NULL, &e), BF_EFORMAT, said[i].says);
-        free(image);
-        free(b);
-        bf_close(f);
     }
 }
+TEST(every_bit) { each_image(with_other_bits); }
+
+static void with_other_lengths(unsigned i, int form, uint8_t *b, uint64_t len)
+{
+    uint8_t *longer = calloc(1, len + 4096);
+    const uint64_t step = form == COMPACT ? 1 : 61 + len / 200;
+    for (uint64_t l = 0; l < len; l += l < 300 || l % 4096 > 4080 ? 1 : step)
+        refused(i, b, l, "cut to", l);
+    memcpy(longer, b, len);
+    for (uint64_t more = 1; more <= 4096; more += more < (form == COMPACT ? 100 : 10) ? 1 : 499)
+        refused(i, longer, len + more, "longer by", more);
+    free(longer);
+}
+TEST(every_length) { each_image(with_other_lengths); }
+
+/* Each byte and length of one with a page. */
+static void in_files(unsigned i, int form, uint8_t *b, uint64_t len)
+{
+    uint8_t *longer = calloc(2, len);
+    const uint64_t step = form == COMPACT ? 29 : i == ODD ? 1 : len / 8;
+    for (uint64_t at = 0; at < len; at += step) {
+        b[at] ^= 0x10;
+        file_refused(i, form, b, len, "byte changed at", at);
+        b[at] ^= 0x10;
+        file_refused(i, form, b, at, "cut to", at);
+    }
+    memcpy(longer, b, len);
+    for (uint64_t more = 1; more <= len; more += (i == ODD ? 300 : step) + 2)
+        file_refused(i, form, longer, len + more, "longer by", more);
+    memcpy(longer + len, b, len);
+    file_refused(i, form, longer, 2 * len, "twice", len);
+    free(longer);
+    unlink(path);
+}
+TEST(files_with_other_bytes_and_lengths) { each_image(in_files); }
 
 TEST(secrets)
 {
@@ -415,26 +378,22 @@ static uint64_t read_by_wants(const uint8_t *b, uint64_t len)
     return have;
 }
 
+static void by_wants(unsigned i, int form, uint8_t *b, uint64_t len)
+{
+    CHECK_EQ(read_by_wants(b, len), len);
+    for (uint64_t n = 0; n < len; n += n < 300 ? 1 : 997) {
+        const uint64_t wants = bf_image_wants(b, n);
+        CHECK(wants > 0 && wants <= len - n);
+    }
+    CHECK_EQ(bf_image_wants(b, len), 0);
+    if (form == PAGED) b[100] ^= 1; /* then the sum of the page is wrong */
+    if (form == PAGED) CHECK_EQ(bf_image_wants(b, 4096), 0);
+    b[7] ^= 1;
+    CHECK_EQ(bf_image_wants(b, 8), 0);
+}
 TEST(the_length_of_a_stream_is_known_from_its_headers)
 {
-    for (unsigned i = 0; i < ROWS; i++)
-        for (int form = COMPACT; form <= PAGED && can(i); form++) {
-            uint64_t len;
-            bf_filter *f = made(i);
-            uint8_t *b = image_of(f, form, &len);
-            CHECK_EQ(read_by_wants(b, len), len);
-            for (uint64_t n = 0; n < len; n += n < 300 ? 1 : 997) {
-                const uint64_t wants = bf_image_wants(b, n);
-                CHECK(wants > 0 && wants <= len - n);
-            }
-            CHECK_EQ(bf_image_wants(b, len), 0);
-            if (form == PAGED) b[100] ^= 1; /* then the sum of the page is wrong */
-            if (form == PAGED) CHECK_EQ(bf_image_wants(b, 4096), 0);
-            b[7] ^= 1;
-            CHECK_EQ(bf_image_wants(b, 8), 0);
-            free(b);
-            bf_close(f);
-        }
+    each_image(by_wants);
     CHECK_EQ(bf_image_wants("", 0), 64);
     CHECK_EQ(bf_image_wants("x", 1), 0);
 }
@@ -473,38 +432,6 @@ TEST(a_header_that_claims_too_much_wants_nothing)
     CHECK_EQ(bf_image_wants(b, 64), 0);
     free(b);
     bf_close(f);
-}
-
-/* ---- sets ---- */
-static bf_filter *filled(const char *scheme, int from, int n)
-{
-    bf_filter *f = OPEN(.m = 20000, .k = 7, .scheme = scheme);
-    add_numbers(f, from, n);
-    return f;
-}
-TEST(sets)
-{
-    for (size_t s = 0; native_scheme(s); s++) {
-        const char *scheme = native_scheme(s);
-        bf_filter *a = filled(scheme, 0, 300), *b = filled(scheme, 200, 300), *u = bf_copy(a, &e),
-                  *i = bf_copy(a, &e), *both = filled(scheme, 0, 500);
-        CHECK_EQ(bf_equal(a, u, &e), 1);
-        CHECK_EQ(bf_equal(a, b, &e), 0);
-        CHECK_EQ(bf_unite(u, b, &e), 0);
-        CHECK_EQ(bf_equal(u, both, &e), 1);
-        CHECK_EQ(bf_intersect(i, b, &e), 0);
-        CHECK_EQ(found(i, 200, 100), 100);
-        uint8_t x, y, z;
-        for (uint64_t at = 0; at < 2500; at++)
-            CHECK(!bf_read_bits(a, at, &x, 1, &e) && !bf_read_bits(b, at, &y, 1, &e) &&
-                  !bf_read_bits(i, at, &z, 1, &e) && z == (x & y));
-        CHECK_EQ(bf_read_bits(a, 2560, &x, 1, &e), BF_EINVAL);
-        CHECK_EQ(bf_unite(a, a, &e), 0);
-        CHECK_EQ(bf_clear(a, &e), 0);
-        bf_state st;
-        CHECK(bf_get_state(a, &st, &e) == 0 && st.ones == 0);
-        CLOSE(a, b, u, i, both);
-    }
 }
 
 int main(void) { return main_in_folder(); }
