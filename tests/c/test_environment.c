@@ -3,7 +3,7 @@
  * somebody holds for ever, a name with several addresses.  What each call to the system answers
  * otherwise is test_system.c's and test_failing_calls.c's.  About core/base/os_linux.c,
  * core/home/file.c. */
-/* wraps: mmap posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
+/* wraps: posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "folder.h"
@@ -43,14 +43,6 @@ REPLACED(int, clock_gettime, (clockid_t which, struct timespec *t))
     int rc = __real_clock_gettime(which, t);
     t->tv_sec += slept; /* each sleep is a second, or more */
     return rc;
-}
-static int maps = -1; /* how many more can be had, where it is not negative */
-REPLACED(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off))
-{
-    if (fd < 0 || maps < 0 || maps-- > 0) return __real_mmap(at, n, prot, flags, fd, off);
-    maps = 0;
-    errno = ENOMEM;
-    return MAP_FAILED;
 }
 static void (*at_lock)(void);
 REPLACED(int, flock, (int fd, int how))
@@ -283,22 +275,6 @@ TEST(room_where_none_can_be_reserved)
         gone();
     }
     allocate_times = 0;
-}
-
-/* ---- no room in the address space: test_failing_calls.c, but for its code ---- */
-TEST(a_file_that_cannot_be_mapped)
-{
-    maps = 0;
-    CHECK_NO_FILTER(bf_open(&(bf_spec){ GROWS }, &e), BF_ENOMEM, "cannot map");
-    maps = -1;
-    gone();
-    bf_filter *f = OPEN(GROWS);
-    maps = 0;
-    CHECK_EQ(add_up_to(f, 1000, &e), BF_ENOMEM); /* nor a part of one: it is there once it can be */
-    maps = -1;
-    CHECK_EQ(add_up_to(f, 1000, &e), 1000);
-    bf_close(f);
-    gone();
 }
 
 /* ---- a lock that is never given back ---- */

@@ -54,6 +54,7 @@ static bool try(int64_t rc)
     if (rc >= 0) return true;
     if (what_happens != FAILS) cut_went_wrong = true;
     CHECK(failed && e.code == rc && e.msg[0]);
+    CHECK(strcmp(failed_call, "mmap") != 0 || rc == BF_ENOMEM);
     return false;
 }
 static bool got(const bf_filter *f) { return f ? true : try(e.code < 0 ? e.code : BF_EHOST); }

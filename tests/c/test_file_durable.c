@@ -3,10 +3,11 @@
 /* wraps: msync pread */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
+#include "chain_bytes.h"
 #include "numbers.h"
 #include "one_folder.h"
 
-enum { PAGE = 4096, DIRTY = 2048, CLEAN = 2056, MOST = 1 << 20 };
+enum { DIRTY = 2048, CLEAN = 2056, MOST = 1 << 20 };
 static uint8_t saved[MOST], now[MOST];
 static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 },
     { .n = 1000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
@@ -41,18 +42,11 @@ static void save_it(const bf_spec *s)
 /* ---- the mark ---- */
 static int marks, syncs, sync_errno, sync_fails_at; /* the n-th from now, 0: none */
 static bool watched;
-static uint64_t field(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return v;
-}
-
 /* The dirty word of the first page, or of a part's. */
 static bool is_mark(size_t at, size_t len)
 {
     for (size_t page = 0; page < len;
-        page += PAGE + (page || !(now[29] & 7) ? field(now + page + 64) : 0))
+        page += PAGE + (page || !(now[29] & 7) ? get(now + page + 64, 8) : 0))
         if (at >= page + DIRTY && at < page + CLEAN) return true;
     return false;
 }
@@ -113,12 +107,12 @@ TEST(the_mark_is_the_next_number)
     save_it(kinds);
     bf_filter *f = open_it(path, false);
     get_file(saved);
-    CHECK_EQ(field(saved + DIRTY), field(saved + CLEAN));
+    CHECK_EQ(get(saved + DIRTY, 8), get(saved + CLEAN, 8));
     CHECK(add_one(f) >= 0 && add_two(f) >= 0);
     get_file(now);
-    CHECK_EQ((uint32_t)field(now + DIRTY), (uint32_t)field(saved + DIRTY) + 1);
-    CHECK_EQ((uint32_t)~(field(now + DIRTY) >> 32), (uint32_t)field(now + DIRTY));
-    CHECK_EQ(field(now + CLEAN), field(saved + CLEAN));
+    CHECK_EQ((uint32_t)get(now + DIRTY, 8), (uint32_t)get(saved + DIRTY, 8) + 1);
+    CHECK_EQ((uint32_t)~(get(now + DIRTY, 8) >> 32), (uint32_t)get(now + DIRTY, 8));
+    CHECK_EQ(get(now + CLEAN, 8), get(saved + CLEAN, 8));
     bf_close(f);
     unlink(path);
 }

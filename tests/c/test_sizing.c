@@ -69,22 +69,15 @@ TEST(every_sufficient_set)
 /* More of them: test_refusals.c. */
 TEST(ranges_name_the_value)
 {
-    CHECK_HAS(refusal((bf_spec){ .m = UINT64_MAX, .n = 1 }), "got 18446744073709551615");
-    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 33, .scheme = "block2" }),
-        "k must be 1 to 32 for scheme block2, got 33");
     CHECK_HAS(refusal((bf_spec){ .m = 6400, .k = 256, .scheme = "guava" }),
         "k must be 1 to 255 for scheme guava, got 256");
     CHECK_EQ(bf_plan(&(bf_spec){ .m = 6400, .k = 255, .scheme = "guava" }, NULL), 0);
-    CHECK_HAS(refusal((bf_spec){ .m = 1000000, .n = 2 }), "got 346574");
     static const double wrong[] = { 1, 2, -0.5, NAN, INFINITY, -INFINITY };
     for (size_t i = 0; i < COUNT(wrong); i++)
         CHECK_HAS(
             refusal((bf_spec){ .n = 10, .p = wrong[i] }), "p must be above 0 and below 1, got ");
     CHECK_HAS(refusal((bf_spec){ .n = BF_N_MAX, .p = 0.01 }),
         "n=9223372036854775807 at p=0.01 needs m=9.1");
-    CHECK_HAS(refusal((bf_spec){ .n = 10000000000000, .p = 0.01 }), "m must be 1 to 1099511627776");
-    CHECK_HAS(refusal((bf_spec){ .m = 10, .p = 1e-9 }),
-        "m=10 bits are too few for p=1e-09: one key needs");
     CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }),
         "scheme must be classic, block, block2 or that of an older system, got clasic; "
         "did you mean classic?");
