@@ -3,9 +3,9 @@ addHashes() and existHashes(): the vectors, every home and kind, and what is ref
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-require __DIR__ . '/vectors.inc';
 $f = null;
-foreach (vector_lines('hashes64.txt') as $line) {
+foreach (file(__DIR__ . '/../vectors/hashes64.txt', FILE_IGNORE_NEW_LINES) as $line) {
+    $line = explode(' ', $line);
     if ($line[0] === '=') {
         $f = new BloomFilter(m: (int) $line[2], k: (int) $line[3], scheme: $line[1]);
         [$want, $rows] = [str_repeat("\0", strlen($f->bitset)), ($rows ?? 0) + 1];

@@ -1,5 +1,5 @@
 --TEST--
-Replies to Predis that come in pieces, too slowly, twice, cut off, not at all, or for a transaction: the right answer or an exception, and the next answer is right
+Replies to Predis that come in pieces, too slowly, twice, cut off, not at all, for a transaction or to another command: the right answer or an exception, and the next answer is right
 --FILE--
 <?php require __DIR__ . '/redis.inc';
 $server = new RedisServer;
@@ -96,6 +96,24 @@ foreach (['close' => Predis\Connection\ConnectionException::class, 'other' => Pr
 $next('one');
 refused('BloomFilterException', 'unexpected reply', fn() => $f->add('refused'));
 same([false, true], [$client->isConnected(), $g->exists($in[0])]);
+# a call of the program ended before its reply came, as after an exception of a signal handler: a test is sent again, an add is an exception
+$leave = function (string ...$command) use (&$client) { $client->getConnection()->writeRequest(Predis\Command\RawCommand::create(...$command)); };
+$arrived = function () use (&$client) {
+    $stream = $client->getConnection()->getResource();
+    $read = [is_object($stream) ? (fn() => $this->stream)->call($stream) : $stream];                # an object from Predis 3 on
+    stream_select($read, $none, $none, 5);
+};
+foreach ([$f, $g] as $filter) foreach ([[['PING']], [['PING'], ['ECHO', str_repeat('x', 100)]], [['INCR', 'one']]] as $commands) foreach (['exists', 'existMany', 'add'] as $method) {
+    $client->del('one');
+    foreach ($commands as $command) $leave(...$command);
+    $arrived();
+    try { same(['exists' => true, 'existMany' => [true, false], 'add' => false][$method], $filter->$method($method === 'existMany' ? [$in[0], 'out'] : $in[0])); }
+    catch (BloomFilterException $e) { same(['add', true], [$method, str_contains($e->getMessage(), 'out of step')], $e->getMessage()); }
+    same([true, false, [true, false]], [$filter->exists($in[1]), $filter->exists('out'), $filter->existMany([$in[2], 'out'])], $method);
+}
+$leave('BLPOP', 'none', '1');                       # its reply comes after the filter's command was sent
+try { same(true, $f->exists($in[0])); } catch (BloomFilterException $e) { same(1, preg_match('/unexpected reply|out of step/', $e->getMessage()), $e->getMessage()); }
+same([true, false, true, false], [$g->exists($in[0]), $g->exists('out'), $f->exists($in[0]), $f->exists('out')]);
 # a transaction of the program; the reply comes in pieces
 foreach (['pass', 'bytes'] as $how) {
     $client->executeRaw(['MULTI']);

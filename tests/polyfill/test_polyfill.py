@@ -6,14 +6,38 @@ from pathlib import Path
 
 import products
 import pytest
+import three_sides
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 POLYFILL = ROOT / "php-polyfill"
 
 
+TEN = "php-hashes:JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV,RS,AP"
+OLDER = [*(("gozero", m, 14) for m in (1, 1000, 20480, 10**9 + 7)), (TEN, 2**32, 10)]
+
+
 def run(command, *args):
     return products.run([*command, *args], text=True)
+
+
+def test_positions_of_older_systems(with_extension, with_polyfill, tmp_path):
+    """The extension's, which are those of tests/vectors (tests/c/test_vectors.c).  Those of php-mt:
+    tests/php/old_schemes_mt_rand.phpt."""
+    keys = [bytes((7 * i + length) % 256 for i in range(length)) for length in range(500)]
+    keys += [b"https://example.org/%d" % i for i in range(500)]
+    three_sides.write_keys(tmp_path / "keys", [("b", key) for key in keys])
+    paths = {"keys": tmp_path / "keys"}
+    sides = [
+        three_sides.Program([*php, three_sides.CATALOGUE / "side.php"])
+        for php in (with_extension, with_polyfill)
+    ]
+    for scheme, m, k in OLDER:
+        theirs, ours = (
+            three_sides.asked(side, "positions", paths, scheme=scheme, m=m, k=k) for side in sides
+        )
+        assert len(theirs) == 1000 and ours == theirs, (scheme, m)
+    assert [side.stop() for side in sides] == [0, 0]
 
 
 @pytest.mark.parametrize("kind", ["block", "classic", "count"])
