@@ -8,7 +8,7 @@ $nodes = new RedisNodes;
 require_once '/usr/share/php/Predis/autoload.php';
 function predis_cluster(RedisNodes $nodes, array $options = []): Predis\Client
 {
-    return new Predis\Client(array_values(array_map(fn($n) => "tcp://127.0.0.1:$n[port]", $nodes->nodes)), ['cluster' => 'redis'] + $options);
+    return new Predis\Client(array_values(array_map(fn($n) => "tcp://127.0.0.1:$n->port", $nodes->nodes)), ['cluster' => 'redis'] + $options);
 }
 $cluster = cluster_client($nodes);
 $keys = urls(1000);
@@ -97,7 +97,7 @@ for ($round = 0; $round < 2; $round++) {
     foreach (['moving', '{moving}:meta', '{moving}grow', '{moving}grow:meta'] as $key) {
         $work();
         $opens();
-        same('+OK', substr($nodes->say($from, "MIGRATE 127.0.0.1 {$nodes->nodes[$to]['port']} \"\" 0 5000 KEYS $key"), 0, 3));
+        same('+OK', substr($nodes->say($from, "MIGRATE 127.0.0.1 {$nodes->nodes[$to]->port} \"\" 0 5000 KEYS $key"), 0, 3));
     }
     $work();
     foreach ([$to, ...$nodes->masters('moving')] as $node) $nodes->say($node, "CLUSTER SETSLOT $slot NODE " . $nodes->id($to));
@@ -110,10 +110,7 @@ $nodes->settle();
 [$lost] = $nodes->masters('moving');
 # (WAIT counts the replicas that have what its own connection wrote)
 same("+OK\r\n:1", substr($nodes->say($lost, "SET {moving}:last 1\r\nWAIT 1 5000"), 0, 7));
-proc_terminate($nodes->nodes[$lost]['process'], 9);
-proc_close($nodes->nodes[$lost]['process']);
-$node = $nodes->nodes[$lost];
-unset($nodes->nodes[$lost]);
+$nodes->lose($lost);
 # (phpredis before 6.3 crashes where it goes on after that, so the object is refused and a new one is needed)
 $nodes->until(function () use (&$f, $nodes, $i) {
     try {
@@ -133,9 +130,7 @@ same([true, true, false], [$f->exists('k0'), $f->exists('after'), $f->exists('ne
 
 # and without the replica there is no answer at all
 [$last] = $nodes->masters('moving');
-proc_terminate($nodes->nodes[$last]['process'], 9);
-proc_close($nodes->nodes[$last]['process']);
-unset($nodes->nodes[$last]);
+$nodes->lose($last);
 $nodes->until(fn() => str_contains($nodes->say(array_key_first($nodes->nodes), 'CLUSTER INFO'), 'cluster_state:fail'));
 foreach ([fn() => $f->add('new'), fn() => $f->exists('k0'), fn() => $f->addMany(['new']), fn() => $f->existMany(['k0']), fn() => $f->bitset] as $call)
     refused('BloomFilterException', 'moving', $call);
