@@ -1,4 +1,4 @@
-"""participant.py - Python beside the workers.  The same commands as participant.php."""
+"""participant.py - Python beside the workers.  The same commands as web.php on the command line."""
 
 import sys
 import time
