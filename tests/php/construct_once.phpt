@@ -23,22 +23,8 @@ $f->close();
 refused('Error', 'already constructed', fn() => $f->__construct(2000, 10));
 refused('Error', 'already constructed', fn() => $f->__unserialize([]));
 
-# What memory cannot hold is an exception, never the end of the process.
-try {
-    $f = new BloomFilter(2 ** 40, 2 ** 36);
-    $f->close();                            // a machine that promises any amount
-} catch (BloomFilterException $e) {
-    same(BloomFilterException::NO_MEMORY, $e->getCode());
-    same(true, str_contains($e->getMessage(), '1099511627776'), $e->getMessage());
-}
-refused('ValueError', 'n=9223372036854775807', fn() => new BloomFilter(n: PHP_INT_MAX, p: 0.01));
-same(true, (new BloomFilter(1000, 10))->add('alive'));
-
-# What it cannot take is an exception that names the argument (tests/catalogue has the values).
+# What it cannot take is an exception that names the argument (tests/catalogue has the others).
 foreach ([fn() => new BloomFilter(n: 0.01, p: 0.01), fn() => BloomFilter::plan(1000, 0.01)] as $form)
     refused('ValueError', 'for a rate write new BloomFilter(n: keys, p: 0.01)', $form);
-foreach (['#1 ($m)' => ['many', 10], '#2 ($n)' => [10, []], '#3 ($k)' => [10, 10, 'x'], '#4 ($p)' => ['n' => 10, 'p' => 'x'], '#5 ($scheme)' => [10, 10, 'scheme' => []],
-          '#6 ($secret)' => [10, 10, 'secret' => []], '#7 ($storage)' => [10, 10, 'storage' => new stdClass]] as $part => $arguments)
-    refused('TypeError', $part, fn() => new BloomFilter(...$arguments));
 refused('Error', 'Unknown named parameter $size', fn() => new BloomFilter(size: 10));
 --EXPECT--

@@ -5,26 +5,17 @@ cache: known keys without a trip, the same answers, changes noticed; waitReplica
 $redis = new RedisServer;
 $commands = function () use ($redis) { static $asked = 0; preg_match('/total_commands_processed:(\d+)/', $redis->say('INFO stats'), $m); return $m[1] - 2 * $asked++; };
 $url = $redis->url('seen');
-foreach ([null, 3] as $shards) {
-    $f = new BloomFilter(n: 5000, p: 0.001, shards: $shards, storage: $url, cache: true, cacheMaxAge: 1000.0);
-    $g = BloomFilter::open($url);
-    $keys = urls(500);
-    same(500, $f->addMany($keys));
-    $before = $commands();
-    same([0, 500, false, true], [$f->addMany($keys), count(array_filter($f->existMany($keys))), $f->add($keys[3]), $f->exists($keys[4])]);
-    same($before, $commands(), 'no trip');
-    same(false, $f->exists('other'));
-    same(true, $commands() > $before, 'a trip');
-    same([true, true], [$g->add('by g'), $f->exists('by g')]);
-    $g->clear();
-    $f->existMany(urls(100, 'others'));                     # a trip sees the new mark
-    same([false, 0], [$f->exists($keys[0]), count(array_filter($f->existMany($keys)))]);
-    $f->addMany($keys);
-    $g->delete();
-    try { $f->existMany(urls(100, 'others')); echo "no exception\n"; } catch (BloomFilterException) { }
-    refused('BloomFilterException', 'is lost', fn() => $f->exists($keys[0]));
-    unset($f, $g);
-}
+$keys = urls(500);
+$f = new BloomFilter(n: 5000, p: 0.001, storage: $url, cache: true, cacheMaxAge: 1000.0);
+same(500, $f->addMany($keys));
+$before = $commands();
+same([0, 500, false, true], [$f->addMany($keys), count(array_filter($f->existMany($keys))), $f->add($keys[3]), $f->exists($keys[4])]);
+same($before, $commands(), 'no trip');
+same([false, true], [$f->exists('other'), $commands() > $before], 'a trip');
+BloomFilter::open($url)->clear();
+$f->existMany(urls(100, 'others'));                     # a trip sees the new mark
+same([false, 0], [$f->exists($keys[0]), count(array_filter($f->existMany($keys)))]);
+unset($f);
 # the worker keeps it, and what it knows, under its options
 $make = fn() => new BloomFilter(n: 5000, p: 0.001, storage: $url, cache: true, cacheMaxAge: 1000.0);
 $make()->addMany($keys);
@@ -41,12 +32,8 @@ foreach ([['cacheMaxAge' => 1.0], ['cacheMaxAge' => 0.0, 'cache' => true], ['ret
 $deaf = stream_socket_server('tcp://127.0.0.1:0');
 $silent = 'redis://' . stream_socket_get_name($deaf, false) . '?key=k&retry_after=1000';
 refused('BloomFilterException', 'timed out', fn() => BloomFilter::open($silent, timeout: 0.2));
-refused('BloomFilterException', 'it did not answer', fn() => BloomFilter::open($silent, timeout: 3600));
 refused('BloomFilterException', 'it did not answer', fn() => new BloomFilter(100, 10, storage: $silent, timeout: 3600, retryAfter: 1000));
-foreach ([0.0, 1e-9] as $now) {
-    try { BloomFilter::open($silent, timeout: 0.01, retryAfter: $now); echo "no exception\n"; }
-    catch (BloomFilterException $e) { same([BloomFilterException::IO, false], [$e->getCode(), str_contains($e->getMessage(), 'did not answer')]); }
-}
+refused('BloomFilterException', 'timed out', fn() => BloomFilter::open($silent, timeout: 0.01, retryAfter: 0.0));
 $w = new BloomFilter(n: 5000, p: 0.001, storage: $url, waitReplicas: 1, timeout: 1.5);
 refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it', fn() => $w->add('new'));
 same(true, $w->exists('new'));

@@ -21,11 +21,6 @@ chdir($dir);
 refused('BloomFilterException', "$dir/a.bloom", fn() => BloomFilter::open('a.bloom'));
 symlink('one/a.bloom', 'link');
 foreach (['one/a.bloom', './one//a.bloom', 'one/../one/a.bloom', "$dir/one/a.bloom", 'link'] as $path) same(true, BloomFilter::open($path)->exists('in one'));
-foreach (['with space', "\u{00e9}\u{6f22}", '%s%n%99999d', "line\nfeed", str_repeat('n', 200)] as $name) {
-    same(true, (new BloomFilter(n: 1, p: 0.1, storage: $name))->add('a'));
-    same(true, BloomFilter::open("$dir/$name")->exists('a'));
-}
-foreach (['none/x' => "$dir/none/x", str_repeat('n', 300) => 'too long', '%s%n.none/x' => '%s%n.none'] as $path => $says) refused('BloomFilterException', $says, fn() => new BloomFilter(n: 1, p: 0.1, storage: $path));
 unlink('one/a.bloom');
 chdir('/');
 --EXPECT--

@@ -19,14 +19,14 @@ foreach (clients($server->port) as $kind => $connect) {
     same(0, $redis->exists('seen', 'seen:meta'), $kind);
     refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
 
-    # counting filters, with a cache
+    # counting filters, in shards, with a cache
     $how = ['n' => 2000, 'p' => 1e-4, 'shards' => 3];
     $f = new CountingBloomFilter(...$how, storage: $redis, key: 'counts', cache: true);
     $m = new CountingBloomFilter(...$how);
     same_counts($f, $m, $keys, $kind);
     $f->merge($m);
     $m->merge(clone $m);
-    same([true, true], [$f->equals($m), CountingBloomFilter::open($redis, key: 'counts')->equals($m)], $kind);
+    same([true, true, 4], [$f->equals($m), CountingBloomFilter::open($redis, key: 'counts')->equals($m), $redis->exists('counts:0', 'counts:1', 'counts:2', 'counts:meta')], $kind);
     $f->delete();
     refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
     $f = new CountingBloomFilter(n: 100, p: 0.01, storage: $redis, key: 'counts', waitReplicas: 1);
@@ -43,12 +43,6 @@ foreach (clients($server->port) as $kind => $connect) {
     refused('BloomFilterException', 'no :meta', fn() => $g->clear());
     refused('BloomFilterException', 'not our filter', fn() => BloomFilter::open($connect(), key: 'old'));
 
-    # cut into shards, with a cache, rebuilt
-    $s = new BloomFilter(n: 2000, p: 0.01, shards: 3, storage: $plain = $connect(), key: 'cut', cache: true);
-    $m = new BloomFilter(n: 2000, p: 0.01, shards: 3);
-    same([$m->addMany($keys), true, true, 10, false], [$s->addMany($keys), $s->equals($m), $s->exists($keys[5]), $s->rebuild(array_slice($keys, 0, 10)), $s->exists($keys[500])]);
-    same(4, $plain->exists('cut:0', 'cut:1', 'cut:2', 'cut:meta'));
-
     $mine = new BloomFilter(n: 1000, p: 0.01, storage: $redis, key: 'mine');
     refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($redis, key: 'none'));
     refused('BloomFilterException', 'n=1000', fn() => new BloomFilter(n: 999, p: 0.01, storage: $redis, key: 'mine'));
@@ -59,8 +53,7 @@ foreach (clients($server->port) as $kind => $connect) {
 
     # its prefix comes before the key
     $f = new BloomFilter(n: 1000, p: 0.01, storage: clients($server->port, 'pre:')[$kind](), key: 'seen');
-    same([true, true, 3, [true, false]], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c', 'd']), $f->existMany(['a', 'z'])], $kind);
-    same(true, str_starts_with($server->say('EXISTS pre:seen pre:seen:meta'), ":2\r"), $kind);
+    same([true, true, ":2\r"], [$f->add('a'), $f->exists('a'), substr($server->say('EXISTS pre:seen pre:seen:meta'), 0, 3)], $kind);
 }
 
 # a transaction of Predis: never a wrong answer

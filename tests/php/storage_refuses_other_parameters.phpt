@@ -8,11 +8,7 @@ $f->addMany(urls(500));
 $state = function () use ($path) { clearstatcache(); return [sha1_file($path), filemtime($path), fileinode($path), names_in(dirname($path))]; };
 $before = $state();
 $like = ['n' => 1000, 'p' => 0.01];
-$cases = [
-    'n=1000, asked for n=2000' => ['n' => 2000] + $like, 'p=0.01, asked for p=0.001' => ['p' => 0.001] + $like, 'scheme block, asked for scheme classic' => ['scheme' => 'classic'] + $like,
-    "m=$f->m, asked for m=5120" => ['m' => 5120, 'n' => 1000, 'scheme' => 'block'], "k=$f->k, asked for k=3" => ['k' => 3], 'n=1000, asked for n=999' => ['n' => 999],
-    'grow=2' => ['grow' => 2.0] + $like, 'window=60' => ['window' => 60.0], 'asked for shards=4' => ['shards' => 4] + $like,
-];
+$cases = ['n=1000, asked for n=2000' => ['n' => 2000] + $like, 'scheme block, asked for scheme classic' => ['scheme' => 'classic'] + $like, 'window=60' => ['window' => 60.0]];
 foreach ($cases as $part => $arguments) {
     $said = null;
     try { new BloomFilter(...$arguments, storage: $path); } catch (BloomFilterException $e) { $said = [$e->getCode(), $e->getMessage()]; }
@@ -22,7 +18,4 @@ foreach ($cases as $part => $arguments) {
 }
 foreach ([fn() => BloomFilter::open($path, key: 'x'), fn() => new BloomFilter(key: 'x', storage: $path)] as $call) refused('ValueError', 'key=x', $call);
 same([true, $before, 500], [(new BloomFilter(n: 1000, p: 0.01, shards: 1, storage: $path))->equals($f), $state(), array_sum($f->existMany(urls(500)))]);
-foreach ([['n' => 10, 'p' => 0.1, 'scheme' => 'none'], ['n' => PHP_INT_MAX, 'p' => 0.01], ['n' => 10, 'p' => 0.1, 'secret' => 'x'], ['m' => 100, 'k' => 5000]] as $wrong)
-    refused('ValueError', '', fn() => new BloomFilter(...$wrong, storage: "$path.none"));
-same(['a.bloom'], names_in(dirname($path)));
 --EXPECT--

@@ -17,9 +17,8 @@ same([true, 1], [$g->add('to the new one'), kept()]);
 # another filter altogether, no filter, none
 (new BloomFilter(m: 777, n: 10))->save("$path.new");
 rename("$path.new", $path);
-same([777, 1], [BloomFilter::open($path)->m, kept()]);
 refused('BloomFilterException', 'm=777', fn() => new BloomFilter(m: 5000, n: 10, storage: $path));
-same([true, true], [$f->exists('old'), $g->exists('new')]);
+same([777, 1, true], [BloomFilter::open($path)->m, kept(), $f->exists('old')]);
 new_file($path, 'no filter');
 refused('BloomFilterException', 'not a filter file', fn() => BloomFilter::open($path));
 same(0, kept());
