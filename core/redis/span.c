@@ -85,13 +85,20 @@ static void add_positions(batch *b, size_t first, size_t n)
     }
 }
 
+/* Returns true if a call that needs no parts, such as bf_expire, has read newer ones. */
+static bool has_old_parts(const batch *b)
+{
+    const bf_filter *f = b->f;
+    return f->count != b->r->sizes->n || (f->variant->forgets && bf_live(f->epoch) != b->r->epoch);
+}
+
 /* Prepares the first keys of the span, as many as fit in one round trip. */
 static int prepare(batch *b, bf_error *err)
 {
     const bf_span *s = b->span;
     size_t few, most;
     if (bf_redis_has_clock(b->f, err) < 0) return BF_EINVAL;
-    if (b->f->count != b->r->sizes->n && bf_redis_take_parts(b->f, err) < 0) return BF_ENOMEM;
+    if (has_old_parts(b) && bf_redis_take_parts(b->f, err) < 0) return BF_ENOMEM;
     b->parts = b->r->sizes->n;
     b->k = b->f->part[b->parts - 1]->bitmap.g.k; /* the largest */
     few = BF_POSITIONS / b->k;

@@ -95,6 +95,43 @@ TEST(opening_takes_as_many_round_trips_for_eight_parts)
 static double clock_now;
 static double clock_of(void *unused) { return clock_now; }
 
+/* Whole filters through a handle that others have left behind: it has made no trip yet, or its view
+ * is an old one. */
+TEST(whole_ones_know_all_parts)
+{
+    static const bf_spec kinds[] = { { .n = 100, .p = 1e-6, .grow = 2 },
+        { .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_of } };
+    for (int i = 0; i < 16; i++) {
+        const bf_spec spec = kinds[i / 8], there = { .clock = spec.clock };
+        const int how = i / 2 % 4;
+        bf_state x, y;
+        rs_command(&redis, "FLUSHALL");
+        clock_now = 1e9;
+        bf_filter *writer = opened(spec, "whole", "", __LINE__),
+                  *f = opened(there, "whole", "", __LINE__), *got = NULL;
+        if (i % 2) CHECK_EQ(has(f, 'k', 7), 0);
+        for (uint64_t at = 0; at < 300; at += 100, clock_now += 16)
+            CHECK_EQ(many(writer, true, 'k', at, 100, NULL), 100);
+        const int64_t n = how == 1 ? bf_bytes_as(f, NULL, &e) : 0;
+        uint8_t *bytes = malloc((size_t)n + 1);
+        if (how == 0) got = bf_copy(f, &e);
+        if (how == 1) {
+            CHECK_EQ(bf_to_bytes(f, bytes, (uint64_t)n, &e), 0);
+            CHECK_EQ(bf_to_bytes(f, bytes, (uint64_t)n - 1, &e), BF_EINVAL);
+            got = bf_from_bytes(bytes, (size_t)n, &there, &e);
+        }
+        if (how == 2) CHECK((got = bf_open(&spec, &e)) && bf_unite(got, f, &e) == 0);
+        if (how == 3) {
+            CHECK(bf_expire(f, 1000, &e) == 0 && many(f, false, 'k', 0, 300, NULL) == 300);
+            CHECK(bf_equal(f, writer, &e) == 1 && bf_get_state(f, &x, &e) == 0);
+            CHECK(bf_get_state(writer, &y, &e) == 0 && x.ones == y.ones);
+        } else
+            CHECK(many(got, false, 'k', 0, 300, NULL) == 300 && bf_equal(writer, got, &e) == 1);
+        free(bytes);
+        CLOSE(got, f, writer);
+    }
+}
+
 /* Several clients fill one part: its count is everybody's, so it is followed when it is full. */
 TEST(all_count_together)
 {
