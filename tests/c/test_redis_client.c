@@ -1,31 +1,23 @@
-/* test_redis_client.c - filters in Redis through a client of the host's: the same bits and answers
- * as in memory, replies that come in any pieces, commands as bytes and as arguments, parts of a
- * trip, and every way a client can fail.  The client here is a plain socket that shares no code
- * with the core; the server is the test's own.  About core/redis/resp.c, core/redis/commands.c,
- * core/redis/connection.c. */
+/* test_redis_client.c - filters in Redis through a client of the host's: replies that come in any
+ * pieces, commands as bytes and as arguments, parts of a trip, and every way a client can fail. The
+ * same bits and answers as in memory: test_redis_as_memory.c.  The server is the test's own.  About
+ * core/redis/resp.c, core/redis/commands.c, core/redis/connection.c. */
 #define _GNU_SOURCE
 #include "../../core/redis/redis.h"
-#include "check.h"
-#include "redis_server.h"
+#include "redis_host_client.h"
 
-static server redis;
-static bf_error e;
-
-/* ---- the client ---- */
 enum { DIGITS = 16 }; /* of the number in the ECHO that ends a round trip */
-static void put_echo(const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+static const char *number_of(const bf_redis_part *part)
 {
-    const bf_redis_part *last = parts + nparts - 1;
-    bf_reply_put_text(sink, (const char *)last->bytes + last->len - DIGITS - 2, DIGITS);
+    return (const char *)part->bytes + part->len - DIGITS - 2;
 }
 
+/* ---- a client that fails ---- */
 typedef struct {
-    int fd, step;    /* socket; bytes fed at once: 0 = all            */
     int fail, after; /* answer BF_CLIENT_... `fail`, after so many exchanges */
     int sys_errno;
-    const char *words; /* of the fault                                   */
-    bool short_, garbage, odd, walked, unreported;
-    int calls, parts, drops;
+    bool garbage, odd, unreported;
+    int calls, drops;
 } client;
 
 /* What the bytes say, written anew from the walked arguments: must be the same bytes. */
@@ -49,58 +41,26 @@ static bool walk_is_the_same(const bf_redis_part *p)
     return same;
 }
 
-static int64_t feed(client *c, bf_reply_sink *sink, const char *bytes, size_t len)
-{
-    int64_t have = 0;
-    const size_t step = c->step ? (size_t)c->step : len;
-    for (size_t at = 0; at < len; at += step)
-        have = bf_reply_feed(sink, bytes + at, len - at < step ? len - at : step);
-    return have;
-}
-
 static int exchange(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     client *c = ctx;
-    char buf[1 << 16];
-    size_t want = 0;
-    int64_t have = 0;
     c->calls++;
-    c->parts = (int)nparts;
     c->unreported |= !report;
     if (c->fail && c->after-- <= 0) {
-        bf_reply_fault(sink, c->sys_errno, c->words, strlen(c->words));
+        bf_reply_fault(sink, c->sys_errno, "with args s3same", 16);
         return c->fail;
     }
-    if (c->odd) bf_reply_put_text(sink, "odd", 3);
-    for (size_t i = 0; i < nparts && !c->odd; i++) {
-        if (!walk_is_the_same(parts + i) || parts[i].key_len != strlen(parts[i].key)) failed_here++;
-        c->walked = true;
-        want += parts[i].commands;
-        for (size_t at = 0; at < parts[i].len;) {
-            ssize_t sent =
-                send(c->fd, (const char *)parts[i].bytes + at, parts[i].len - at, MSG_NOSIGNAL);
-            if (sent <= 0) {
-                bf_reply_fault(sink, ECONNRESET, "gone", 4);
-                return BF_CLIENT_LOST;
-            }
-            at += (size_t)sent;
-        }
+    for (size_t i = 0; i < nparts; i++)
+        CHECK(walk_is_the_same(parts + i) && parts[i].key_len == strlen(parts[i].key));
+    if (c->odd) {
+        bf_reply_put_text(sink, "odd", 3);
+        bf_reply_put_text(sink, number_of(parts + nparts - 1), DIGITS);
+        return BF_CLIENT_ANSWERED;
     }
-    if (c->odd) put_echo(parts, nparts, sink);
-    while (have < (int64_t)want) {
-        ssize_t got = recv(c->fd, buf, sizeof buf, 0);
-        if (got <= 0) {
-            bf_reply_fault(sink, ECONNRESET, "gone", 4);
-            return BF_CLIENT_LOST;
-        }
-        if ((have = feed(c, sink, buf, (size_t)got)) < 0) {
-            failed_here++;
-            return BF_CLIENT_LOST;
-        }
-    }
+    const int rc = host_exchange(&host_socket, parts, nparts, report, sink);
     if (c->garbage) bf_reply_put_integer(sink, 7);
-    return BF_CLIENT_ANSWERED;
+    return rc;
 }
 
 static void drop(void *ctx) { ((client *)ctx)->drops++; }
@@ -111,51 +71,22 @@ static bf_filter *open_with(const bf_redis_client *client, bf_spec spec)
     return bf_open(&spec, &e);
 }
 
-/* ---- the same as in memory; how many are: test_redis_as_memory.c ---- */
-static void same_as_memory(int step, bool cluster)
-{
-    enum { KEYS = 1500 };
-    static char text[KEYS][16];
-    static bf_key keys[KEYS];
-    client c = { .fd = rs_connect(redis.port), .step = step };
-    bf_redis_client host = {
-        .exchange = exchange, .name = "the test", .ctx = &c, .cluster = cluster
-    };
-    rs_command(&redis, "FLUSHALL");
-    bf_filter *f = open_with(&host, (bf_spec){ .key = "seen", .n = 2000, .p = 0.01 }),
-              *m = bf_open(&(bf_spec){ .n = 2000, .p = 0.01 }, &e);
-    CHECK(f && m);
-    if (!f || !m) return;
-    for (int i = 0; i < KEYS; i++)
-        keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "k%d", i % 1100) };
-    c.calls = 0;
-    CHECK_EQ(bf_add_many(f, keys, KEYS / 2, NULL, &e), bf_add_many(m, keys, KEYS / 2, NULL, &e));
-    CHECK_EQ(c.calls, 1);
-    CHECK_EQ(bf_test_many(f, keys, KEYS, NULL, &e), bf_test_many(m, keys, KEYS, NULL, &e));
-    CHECK(c.calls == 1 + 2 && c.parts == 1); /* a thousand keys a trip */
-    CHECK(bf_equal(f, m, &e) == 1 && c.walked);
-    const bf_info i = info_of(f);
-    CHECK(!strcmp(i.home, "redis") && !i.storage && !strcmp(i.key, "seen"));
-    CHECK_EQ(rs_number(&redis, "EXISTS %s", cluster ? "{seen}:meta" : "seen:meta"), 1);
-    CLOSE(m, f);
-    close(c.fd);
-}
-
-TEST(same_bits)
-{
-    for (int step = 0; step < 8; step += 1 + 2 * step) same_as_memory(step, false);
-    same_as_memory(0, true);
-}
-
 /* ---- faults ---- */
 TEST(every_fault)
 {
-    client c = { .fd = rs_connect(redis.port), .words = "with args s3same" };
+    enum { KEYS = 1500 };
+    static bf_key keys[KEYS];
+    client c = { 0 };
     bf_redis_client host = { .exchange = exchange, .drop = drop, .name = "the test", .ctx = &c };
-    rs_command(&redis, "FLUSHALL");
     bf_filter *f = open_with(&host, (bf_spec){ .key = "seen", .n = 100, .p = 0.01 });
     CHECK(f && bf_add(f, "x", 1, &e) == BF_ADDED);
     if (!f) return;
+    const bf_info info = info_of(f);
+    CHECK(!strcmp(info.home, "redis") && !info.storage && !strcmp(info.key, "seen"));
+    for (int j = 0; j < KEYS; j++) keys[j] = (bf_key){ "x", 1 };
+    c.calls = 0;
+    CHECK_EQ(bf_test_many(f, keys, KEYS, NULL, &e), KEYS);
+    CHECK_EQ(c.calls, 2); /* a thousand keys a trip */
 
     /* a read is tried once more after a connection that broke, not where there was none, nor after
      * a time-out or a stop */
@@ -228,26 +159,53 @@ TEST(every_fault)
     CHECK(!open_with(&host, (bf_spec){ .key = "a}b", .n = 9, .p = 0.01 }) && e.code == BF_EINVAL);
     CHECK_HAS(e.msg, "hash tag");
     bf_close(f);
-    close(c.fd);
 }
 
-/* ---- the sink and the parts, without a server ---- */
+/* ---- a client that plays replies, without a server ---- */
+/* In them # is the number that ends the round trip of a part, @ that of the round trip before, and
+ * ! a connection that ends. */
 typedef struct {
-    const char *bytes;
-    int replies, keys[2], commands[2];
-    bool again;
+    const char *replies;
+    bool each, ends,
+        again;    /* a byte at a time; # follows what is complete; after -ASK more comes */
+    bool cluster; /* each part has its number, not the last one alone */
+    char number[DIGITS];
+    int calls, drops, keys[2], commands[2];
 } script;
+
+static int64_t feed(script *s, bf_reply_sink *sink, const char *bytes, size_t len)
+{
+    int64_t have = 0;
+    for (size_t at = 0, n = s->each ? 1 : len; at < len && have >= 0; at += n)
+        have = bf_reply_feed(sink, bytes + at, n);
+    return have;
+}
+
 static int play(
     void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     script *s = ctx;
+    const bf_redis_part *part = s->cluster ? parts : parts + nparts - 1;
+    const char *number = NULL, *text;
+    int64_t have = 0;
+    s->calls++;
     for (size_t i = 0; i < nparts && i < 2; i++) {
         s->keys[i] = parts[i].key[1];
         s->commands[i] = (int)parts[i].commands;
     }
-    s->replies = (int)bf_reply_feed(sink, s->bytes, strlen(s->bytes));
-    if (s->replies > 0) put_echo(parts, nparts, sink);
-    const char *text;
+    for (const char *at = s->replies; have >= 0 && *at && *at != '!';) {
+        const size_t n = strcspn(at, "#@!");
+        if (n)
+            have = feed(s, sink, at, n);
+        else {
+            number = number_of(part);
+            if (part + 1 < parts + nparts) part++;
+            bf_reply_put_text(sink, *at == '@' ? s->number : number, DIGITS);
+        }
+        at += n ? n : 1;
+    }
+    if (have > 0 && s->ends) bf_reply_put_text(sink, number_of(parts + nparts - 1), DIGITS);
+    if (number) memcpy(s->number, number, DIGITS);
     if (s->again && bf_reply_refusal(sink, 1, &text) >= 3 && !memcmp(text, "ASK", 3)) {
         const bf_redis_range later[] = { { BF_NO_REPLY, 1 }, { 1, 1 } };
         bf_reply_expect(sink, later, 2);
@@ -256,8 +214,9 @@ static int play(
         bf_reply_put_integer(sink, 5);
         bf_reply_put_text(sink, "five", 4);
     }
-    return s->replies < 0 ? BF_CLIENT_LOST : BF_CLIENT_ANSWERED;
+    return (have < 0 && s->ends) || strchr(s->replies, '!') ? BF_CLIENT_LOST : BF_CLIENT_ANSWERED;
 }
+static void script_drop(void *ctx) { ((script *)ctx)->drops++; }
 
 static int trip(bf_conn *l, int commands)
 {
@@ -272,8 +231,9 @@ static int trip(bf_conn *l, int commands)
 
 TEST(replies)
 {
-    script s = { .bytes = ":-12\r\n-ASK 1 x:2\r\n*3\r\n$3\r\na\r\n\r\n*-1\r\n*0\r\n",
-        .again = true };
+    script s = { .replies = ":-12\r\n-ASK 1 x:2\r\n*3\r\n$3\r\na\r\n\r\n*-1\r\n*0\r\n",
+        .again = true,
+        .ends = true };
     bf_redis_client host = { .exchange = play, .ctx = &s };
     bf_conn l = { 0 };
     long long v;
@@ -297,22 +257,22 @@ TEST(replies)
         "*2\r\n:1\r\n>1\r\n+a\r\n", "*67108865\r\n", "*67108864\r\n*67108864\r\n*1\r\n", ":1\r\n:2",
         ":1\r\n*3\r\n", ":1\r\n*1\r\n", ":1\r\n*1\r\n*1\r\n", ":1\r\n*2\r\n:1\r\n", "*3\r\n:1\r\n",
         "-", "*-7\r\n" };
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        s = (script){ .bytes = bad[i] };
+    for (size_t i = 0; i < 2 * COUNT(bad); i++) {
+        s = (script){ .replies = bad[i / 2], .each = i % 2, .ends = true };
         CHECK_EQ(trip(&l, 1), BF_EIO);
     }
     char *endless = malloc((1 << 20) + 20); /* a line that does not end */
     memset(endless, 'x', (1 << 20) + 19);
     endless[0] = '+';
     endless[(1 << 20) + 19] = 0;
-    s = (script){ .bytes = endless };
+    s = (script){ .replies = endless, .ends = true };
     CHECK_EQ(trip(&l, 1), BF_EIO);
     free(endless);
-    s = (script){ .bytes = "%1\r\n+a\r\n_\r\n" };
+    s = (script){ .replies = "%1\r\n+a\r\n_\r\n", .each = true, .ends = true };
     CHECK_EQ(trip(&l, 1), 0);
     bf_conn_next(&l);
     CHECK(l.reply.n == 2);
-    s = (script){ .bytes = ">2\r\n+news\r\n:4\r\n:6\r\n" };
+    s = (script){ .replies = ">2\r\n+news\r\n:4\r\n:6\r\n", .each = true, .ends = true };
     CHECK_EQ(trip(&l, 1), 0);
     bf_conn_next(&l);
     CHECK(l.reply.n == 1 && bf_reply_integer(&l.reply, 0, &v) && v == 6);
@@ -336,7 +296,7 @@ static int put(
     else
         bf_reply_put_integer(sink, 5);
     CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0); /* no words; no error */
-    put_echo(parts, nparts, sink);
+    bf_reply_put_text(sink, number_of(parts + nparts - 1), DIGITS);
     bf_reply_expect(sink, *(int *)ctx == 2 ? beyond : none, 1);
     if (*(int *)ctx == 2) bf_reply_put_integer(sink, 6);
     bf_key arg;
@@ -376,42 +336,12 @@ TEST(pieces)
     bf_conn_free(&l);
 }
 
-/* A client that answers WAIT in another form: nobody knows how many have it. */
-static int waits(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+/* Adds up to two keys of k = 2 to a filter with the mark 42, or tests them; these are the replies.
+ */
+static int replied(const char *replies, int op, size_t nkeys, unsigned wait_replicas)
 {
-    const char *text = ctx;
-    bf_reply_put_array(sink, 2);
-    bf_reply_put_integer(sink, 0);
-    bf_reply_put_integer(sink, 42); /* the mark */
-    if (*text == '-')
-        bf_reply_put_error(sink, text + 1, strlen(text + 1));
-    else if (*text == '$')
-        bf_reply_put_text(sink, "1", 1);
-    else if (*text == ':')
-        bf_reply_put_integer(sink, atoi(text + 1));
-    else {
-        bf_reply_fault(sink, ECONNRESET, "", 0);
-        return BF_CLIENT_LOST;
-    }
-    put_echo(parts, nparts, sink);
-    return BF_CLIENT_ANSWERED;
-}
-
-/* An array of numbers: how many, and which. */
-static int puts_numbers(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    const int *n = ctx;
-    bf_reply_put_array(sink, (size_t)*n);
-    for (int i = 1; i <= *n; i++) bf_reply_put_integer(sink, n[i]);
-    put_echo(parts, nparts, sink);
-    return BF_CLIENT_ANSWERED;
-}
-
-/* Adds up to two keys of k = 2 to a filter with the mark 42, or tests them, through this client. */
-static int through(bf_redis_client host, int op, size_t nkeys, unsigned wait_replicas)
-{
+    script s = { .replies = replies };
+    const bf_redis_client host = { .exchange = play, .ctx = &s };
     static const uint64_t pos[] = { 3, 500005, 7, 900009 };
     uint8_t was[2];
     bf_conn link = { 0 };
@@ -434,38 +364,44 @@ static int through(bf_redis_client host, int op, size_t nkeys, unsigned wait_rep
     return rc;
 }
 
+/* An array of numbers: with the wrong mark, or too many or too few. */
 TEST(a_call_knows_its_reply)
 {
-    static struct {
+    static const struct {
+        const char *replies;
         int op;
         size_t keys;
         bool right;
-        int reply[5];
-    } rows[] = { { BF_OP_ADD, 1, false, { 1, 1 } }, { BF_OP_ADD, 1, false, { 2, 1, 41 } },
-        { BF_OP_ADD, 1, false, { 3, 1, 42, 42 } }, { BF_OP_ADD, 1, true, { 2, 1, 42 } },
-        { BF_OP_ADD, 2, false, { 1, 1 } }, { BF_OP_ADD, 2, false, { 2, 1, 42 } },
-        { BF_OP_ADD, 2, false, { 3, 1, 1, 41 } }, { BF_OP_TEST, 1, false, { 2, 1, 42 } },
-        { BF_OP_TEST, 1, true, { 3, 1, 1, 42 } }, { BF_OP_TEST, 1, false, { 4, 1, 1, 42, 1 } },
-        { BF_OP_TEST, 1, false, { 3, 1, 2, 42 } } };
+    } rows[] = { { "*1\r\n:1\r\n#", BF_OP_ADD, 1, false },
+        { "*2\r\n:1\r\n:41\r\n#", BF_OP_ADD, 1, false },
+        { "*3\r\n:1\r\n:42\r\n:42\r\n#", BF_OP_ADD, 1, false },
+        { "*2\r\n:1\r\n:42\r\n#", BF_OP_ADD, 1, true }, { "*1\r\n:1\r\n#", BF_OP_ADD, 2, false },
+        { "*2\r\n:1\r\n:42\r\n#", BF_OP_ADD, 2, false },
+        { "*3\r\n:1\r\n:1\r\n:41\r\n#", BF_OP_ADD, 2, false },
+        { "*2\r\n:1\r\n:42\r\n#", BF_OP_TEST, 1, false },
+        { "*3\r\n:1\r\n:1\r\n:42\r\n#", BF_OP_TEST, 1, true },
+        { "*4\r\n:1\r\n:1\r\n:42\r\n:1\r\n#", BF_OP_TEST, 1, false },
+        { "*3\r\n:1\r\n:2\r\n:42\r\n#", BF_OP_TEST, 1, false } };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const bf_redis_client host = { .exchange = puts_numbers, .ctx = rows[i].reply };
         if (rows[i].right)
-            CHECK_EQ(through(host, rows[i].op, rows[i].keys, 0), 0);
+            CHECK_EQ(replied(rows[i].replies, rows[i].op, rows[i].keys, 0), 0);
         else
-            CHECK_REFUSED(through(host, rows[i].op, rows[i].keys, 0), BF_EIO, "unexpected reply");
+            CHECK_REFUSED(
+                replied(rows[i].replies, rows[i].op, rows[i].keys, 0), BF_EIO, "unexpected reply");
     }
 }
 
+/* A client that answers WAIT in another form: nobody knows how many have it. */
 TEST(replicas_that_are_not_asked)
 {
+#define MARKED "*2\r\n:0\r\n:42\r\n"
     static const struct {
-        char *text;
-        const char *says;
-    } rows[] = { { "-ERR no", "ERR no" }, { "$", "unexpected reply" },
-        { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
+        const char *replies, *says;
+    } rows[] = { { MARKED "-ERR no\r\n#", "ERR no" }, { MARKED "$1\r\n1\r\n#", "unexpected reply" },
+        { MARKED ":0\r\n#", "only 0 of wait_replicas=1" }, { MARKED ":1\r\n#", NULL },
+        { MARKED "!", "tell what was added" } };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
-        const int rc = through(host, BF_OP_ADD, 1, 1);
+        const int rc = replied(rows[i].replies, BF_OP_ADD, 1, 1);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
@@ -473,65 +409,39 @@ TEST(replicas_that_are_not_asked)
 }
 
 /* ---- the number that ends a round trip ---- */
-/* What a client puts into the sink: O a reply, E an error, N the number, M that of the round trip
- * before, R an error that refuses the number. */
-typedef struct {
-    const char *replies;
-    char number[DIGITS];
-    int calls, drops;
-    bool cluster;
-} echoing;
-static int echoes(
-    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{
-    echoing *t = ctx;
-    const bf_redis_part *part = t->cluster ? parts : parts + nparts - 1;
-    const char *number = NULL;
-    t->calls++;
-    for (const char *at = t->replies; *at; at++) {
-        number = (const char *)part->bytes + part->len - DIGITS - 2;
-        switch (*at) {
-        case 'O': bf_reply_put_integer(sink, 1); break;
-        case 'E': bf_reply_put_error(sink, "LOADING now", 11); break;
-        case 'M': bf_reply_put_text(sink, t->number, DIGITS); break;
-        case 'R': bf_reply_put_error(sink, "NOPERM echo", 11); break;
-        default: bf_reply_put_text(sink, number, DIGITS);
-        }
-        if (*at != 'O' && *at != 'E' && part + 1 < parts + nparts) part++;
-    }
-    memcpy(t->number, number, DIGITS);
-    return BF_CLIENT_ANSWERED;
-}
-static void echo_drop(void *ctx) { ((echoing *)ctx)->drops++; }
-
 TEST(a_reply_ends_with_the_number)
 {
+#define OO ":1\r\n:1\r\n"
+#define NOW "-LOADING now\r\n"
+#define NO "-NOPERM echo\r\n"
     static const struct {
         const char *replies; /* to two commands about {a}, one about {b} */
         bool cluster;
         const char *says;
-    } rows[] = { { "OOON", false, NULL }, { "OONON", true, NULL }, { "EEEN", false, NULL },
-        { "EEER", false, NULL }, { "OONER", true, "refuses ECHO, which ends a round trip: NOPERM" },
-        { "OOOR", false, "refuses ECHO, which ends a round trip: NOPERM echo" },
-        { "OOOO", false, "out of step" }, { "OOOM", false, "out of step" },
-        { "OOMON", true, "out of step" }, { "OONOM", true, "out of step" },
-        { "OON", false, "does not speak the Redis protocol" }, { "ONOO", false, "out of step" },
-        { "OOONO", false, "does not speak" }, { "OOOOON", false, "out of step" } };
+    } rows[] = { { OO ":1\r\n#", false, NULL }, { OO "#:1\r\n#", true, NULL },
+        { NOW NOW NOW "#", false, NULL }, { NOW NOW NOW NO, false, NULL },
+        { OO "#" NOW NO, true, "refuses ECHO, which ends a round trip: NOPERM" },
+        { OO ":1\r\n" NO, false, "refuses ECHO, which ends a round trip: NOPERM echo" },
+        { OO OO, false, "out of step" }, { OO ":1\r\n@", false, "out of step" },
+        { OO "@:1\r\n#", true, "out of step" }, { OO "#:1\r\n@", true, "out of step" },
+        { OO "#", false, "does not speak the Redis protocol" },
+        { ":1\r\n#" OO, false, "out of step" }, { OO ":1\r\n#:1\r\n", false, "does not speak" },
+        { OO OO ":1\r\n#", false, "out of step" } };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        echoing t = { .replies = rows[i].replies, .cluster = rows[i].cluster };
+        script s = { .replies = rows[i].replies, .cluster = rows[i].cluster };
         const bf_redis_client host = {
-            .exchange = echoes, .drop = echo_drop, .cluster = rows[i].cluster, .ctx = &t
+            .exchange = play, .drop = script_drop, .cluster = rows[i].cluster, .ctx = &s
         };
         bf_conn l = { 0 };
         CHECK_EQ(bf_conn_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
         for (int again = 0; again < 2; again++) {
-            t.calls = t.drops = 0;
+            s.calls = s.drops = 0;
             CHECK_EQ(trip(&l, 3), rows[i].says ? BF_EIO : 0);
             CHECK_EQ(l.healthy, !rows[i].says);
             if (rows[i].says) CHECK_HAS(e.msg, rows[i].says);
             /* the connection is closed, and a read is sent once more */
-            CHECK_EQ(t.calls, rows[i].says ? 2 : 1);
-            CHECK_EQ(t.drops, rows[i].says ? 2 : 0);
+            CHECK_EQ(s.calls, rows[i].says ? 2 : 1);
+            CHECK_EQ(s.drops, rows[i].says ? 2 : 0);
             for (int j = 0; !rows[i].says && j < 3; j++) {
                 bf_conn_next(&l);
                 CHECK(l.reply.n == 1 && l.reply.leaves->type != BF_LEAF_TEXT);
@@ -547,8 +457,8 @@ TEST(numbers_are_fresh)
 {
     enum { TRIPS = 10000 };
     static char number[TRIPS][DIGITS];
-    echoing t = { .replies = "ON" };
-    const bf_redis_client host = { .exchange = echoes, .ctx = &t };
+    script t = { .replies = ":1\r\n#" };
+    const bf_redis_client host = { .exchange = play, .ctx = &t };
     bf_conn l = { 0 };
     CHECK_EQ(bf_conn_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     for (int i = 0; i < TRIPS; i++) {
