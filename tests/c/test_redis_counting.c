@@ -1,24 +1,15 @@
-/* test_redis_counting.c - counters in Redis: multisets, also of parts, servers that
- * take no writes, what other clients see, what a cache may
- * know of them, a clear in the middle of a batch.  Every call as in memory: test_redis_as_memory.c;
- * whole filters: test_redis.c; lost ones: test_redis_other_clients.c.  Its own server.  About
- * core/redis/batch.c, core/redis/bitfield.c, core/redis/scripts.c, core/redis/cache.c. */
+/* test_redis_counting.c - counters in Redis: multisets of parts, servers that take no writes, what
+ * other clients see, what a cache may know of them, a clear in the middle of a batch.  Every call
+ * as in memory: test_redis_as_memory.c; whole filters: test_redis.c; lost ones:
+ * test_redis_other_clients.c.  Its own server.  About core/redis/batch.c, core/redis/bitfield.c,
+ * core/redis/scripts.c, core/redis/cache.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
-#include "native.h"
 #include "oracle_counting.h"
 
-TEST(a_multiset)
+TEST(a_multiset_of_parts)
 {
-    for (size_t s = 0; native_scheme(s); s++) {
-        bf_filter *f = OPEN(
-            native_scheme(s), .n = 4000, .p = 1e-8, .scheme = native_scheme(s), .counting = true);
-        oc_multiset(f, SHORT(8000, 4000), 500, 3);
-        bf_clear(f, &e);
-        oc_multiset(f, 1000, 1, 4);
-        bf_close(f);
-    }
-    for (int cache = 0; cache < 2; cache++) { /* of parts */
+    for (int cache = 0; cache < 2; cache++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = OPEN("set", .n = 50, .p = 1e-9, .grow = 1 + cache, .cache = cache,
                       .counting = true),

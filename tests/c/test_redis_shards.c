@@ -134,19 +134,4 @@ TEST(lost_shards)
     one_is_lost((bf_spec){ .m = 9000, .k = 4, .shards = 3, .scheme = "classic", .counting = true });
 }
 
-/* A creation that failed leaves nothing. */
-TEST(not_created)
-{
-    rs_command(&redis, "FLUSHALL");
-    rs_command(&redis, "SET lost:2 text");
-    CHECK_EQ(code_of((bf_spec){ .m = 60000, .k = 5, .shards = 3 }, "lost"), BF_EFORMAT);
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
-    CHECK(!strcmp(rs_command(&redis, "GET lost:2"), "text"));
-    rs_command(&redis, "FLUSHALL");
-    rs_command(&redis, "CONFIG SET maxmemory 3mb");
-    CHECK_EQ(code_of((bf_spec){ .m = 400000000, .k = 4, .shards = 4 }, "lost"), BF_EIO);
-    rs_command(&redis, "CONFIG SET maxmemory 0");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
-}
-
 int main(void) { return main_with_redis(&redis); }
