@@ -213,44 +213,6 @@ TEST(between_two_filters_in_redis)
     CLOSE(a, b, unlike);
 }
 
-TEST(cleared_or_made_anew_by_another)
-{
-    bf_state st;
-    bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "two", "", __LINE__), 0, 50),
-              *b = opened((bf_spec){ 0 }, "two", "", __LINE__), *c;
-    bf_filter *near = numbers(bf_open(&(bf_spec){ .m = 9001, .k = 5 }, &e), 0, 20);
-    uint8_t bits[1126];
-    for (int i = 0; i < 6; i++) { /* b is told by whatever it does first */
-        numbers(a, 0, 50);
-        CHECK_EQ(bf_clear(a, &e), 0);
-        int rc = i == 0   ? bf_get_state(b, &st, &e)
-                 : i == 1 ? bf_read_bits(b, 0, bits, 1126, &e)
-                 : i == 2 ? bf_unite(b, near, &e)
-                 : i == 3 ? bf_clear(b, &e)
-                 : i == 4 ? bf_expire(b, 100, &e)
-                          : bf_test(b, "n0", 2, &e);
-        CHECK_EQ(rc, 0);
-        if (i == 0) CHECK_EQ(st.ones, 0);
-        if (i == 2)
-            CHECK(missing(a, 0, 20) == 0 && missing(b, 0, 20) == 0 && missing(a, 20, 50) == 30);
-    }
-    CHECK_EQ(bf_delete(b, &e), 0);
-    CHECK((c = opened((bf_spec){ .m = 9001, .k = 6 }, "two", "", __LINE__)) !=
-          NULL); /* as long, but another filter */
-    for (int i = 0; i < 5; i++) {
-        int rc = i == 0   ? bf_unite(a, near, &e)
-                 : i == 1 ? bf_clear(a, &e)
-                 : i == 2 ? bf_delete(a, &e)
-                 : i == 3 ? bf_add(a, "x", 1, &e)
-                          : bf_get_state(a, &st, &e);
-        CHECK_EQ(rc, BF_EMISMATCH);
-        CHECK_HAS(e.msg, "was re-created as classic m=9001 k=6");
-    }
-    CHECK_EQ(bf_get_state(c, &st, &e), 0);
-    CHECK(st.ones <= 5); /* an add may leave bits, never take one */
-    CLOSE(a, b, c, near);
-}
-
 /* ---- several at once ---- */
 static void *thread_adds(void *f)
 {

@@ -32,8 +32,7 @@ static size_t after(size_t node, size_t nodes)
 static void every_node(long trip)
 {
     static size_t turn;
-    /* what they are asked later is what others are asked */
-    if ((sweep.w->login || (sweep.w->client && !sweep.w->cluster)) && !call_is(OWN)) return;
+    if (sweep.w->alike && !call_is(OWN)) return; /* what they are asked later others are asked */
     trips.nodes = 1;
     for (size_t node = 0; node < trips.nodes && failed_here < 20; node = after(node, trips.nodes))
         for (size_t i = 0; i < (node < EACH_NODE ? SHORT(SPOILS, 4) : 2); i++, turn++) {

@@ -28,7 +28,7 @@ static bool behind_once(world *w, bool cleared, long trip, const disturbance *d)
 {
     bf_filter *other;
     char text[32];
-    if (!world_make(w) || !(other = world_open(w, false))) return false;
+    if (!world_make(w) || !(other = world_open(w, THERE))) return false;
     if (cleared) CHECK_EQ(bf_clear(other, &e), 0);
     world_time += w->spec.window != 0 ? 10 : 0;
     for (int i = 0; i < 60; i++) bf_add(other, text, (size_t)sprintf(text, "later%d", i), &e);

@@ -1,7 +1,7 @@
-/* test_redis_grow.c - filters in Redis that grow: whole ones, commands of other clients, processes
- * that grow one filter, numbers of keys that are damaged.  Handles in turn: test_redis_as_memory.c
- * and, of eight parts at once, test_redis_parts.c.  Its own server.  About core/redis/parts.c,
- * core/redis/span.c. */
+/* test_redis_grow.c - filters in Redis that grow: whole ones, commands of other clients, numbers of
+ * keys that are damaged.  Handles in turn: test_redis_as_memory.c and, of eight parts at once,
+ * test_redis_parts.c; processes that grow one filter: test_model_redis.c.  Its own server.  About
+ * core/redis/parts.c, core/redis/span.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "letter_keys.h"
@@ -10,78 +10,6 @@
 /* wraps: bf_part_words */
 
 #define GROW { .n = 100, .p = 1e-6, .grow = 2 }
-
-/* Whole filters through a handle that does not know yet that there are more parts. */
-TEST(whole_ones_know_all_parts)
-{
-    bf_filter *writer = opened((bf_spec)GROW, "whole", "", __LINE__),
-              *near = bf_open(&(bf_spec)GROW, &e);
-    for (uint64_t at = 0; at < 5000; at += 50)
-        CHECK_EQ(many(writer, true, 'k', at, 50, NULL), many(near, true, 'k', at, 50, NULL));
-    for (int how = 0; how < 4; how++) {
-        rs_command(&redis, "DEL other other:meta");
-        bf_filter *one_part = opened((bf_spec)GROW, "other", "", __LINE__),
-                  *knows = opened((bf_spec){ 0 }, "other", "", __LINE__), *got;
-        many(knows, true, 'k', 0, 5000, NULL);
-        CHECK(parts_of(one_part) == 1 && parts_of(knows) == 2);
-        if (how == 0)
-            CHECK((got = bf_copy(one_part, &e)) && bf_equal(got, near, &e) == 1);
-        else if (how == 1)
-            CHECK((got = bf_copy(near, &e)) && bf_unite(got, one_part, &e) == 0 &&
-                  bf_equal(got, near, &e) == 1);
-        else if (how == 2)
-            CHECK((got = NULL, bf_equal(one_part, near, &e) == 1));
-        else
-            CHECK((got = NULL, bf_equal(near, one_part, &e) == 1));
-        bf_close(got);
-        CHECK_EQ(bf_delete(knows, &e), 0);
-        CLOSE(one_part, knows);
-    }
-    CLOSE(writer, near);
-}
-
-/* Adders hand keys to testers through a pipe: what was acknowledged is present for everybody, and
- * new to nobody. */
-TEST(handed_over_while_it_grows)
-{
-    enum { KEYS = 2500, WORKERS = 3 };
-    int ring[WORKERS][2], status;
-    for (int w = 0; w < WORKERS; w++)
-        if (pipe(ring[w])) return;
-    bf_close(opened((bf_spec)GROW, "ring", "", __LINE__));
-    for (int w = 0; w < WORKERS; w++)
-        if (fork() == 0) {
-            bf_filter *f = opened((bf_spec)GROW, "ring", "", __LINE__);
-            int bad = 0;
-            for (unsigned i = 0; i < KEYS; i++) {
-                unsigned theirs = i;
-                bad += add(f, (char)('a' + w), i) < 0;
-                if (write(ring[(w + 1) % WORKERS][1], &i, sizeof i) != sizeof i ||
-                    read(ring[w][0], &theirs, sizeof theirs) != sizeof theirs)
-                    _exit(1);
-                const char kind = (char)('a' + (w + WORKERS - 1) % WORKERS);
-                int rc = i % 2 ? has(f, kind, theirs) == 1 : add(f, kind, theirs) == BF_PRESENT;
-                if (!rc) {
-                    fprintf(stderr, "worker %d: key %u of %c\n", w, theirs, kind);
-                    bad++;
-                }
-            }
-            bf_close(f);
-            _exit(bad != 0);
-        }
-    for (int w = 0; w < WORKERS; w++) {
-        wait(&status);
-        CHECK_EQ(status, 0);
-        close(ring[w][0]);
-        close(ring[w][1]);
-    }
-    bf_filter *f = opened((bf_spec){ 0 }, "ring", "", __LINE__);
-    for (int w = 0; w < WORKERS; w++)
-        CHECK_EQ(many(f, false, (char)('a' + w), 0, KEYS, NULL), KEYS);
-    CHECK(many(f, false, 'x', 0, 20000, NULL) <= 0.011 * 20000 + 5 * sqrt(220));
-    CHECK(parts_of(f) >= 2);
-    bf_close(f);
-}
 
 /* What any client does to K (and K:meta) happens to the filter. */
 TEST(commands_of_other_clients)

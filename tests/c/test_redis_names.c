@@ -5,45 +5,45 @@
  * changed nothing, and one that was made, used and deleted has left nothing and taken nothing.  Its
  * own server.  About core/redis/meta.c. */
 #define _GNU_SOURCE
-#include "redis_host_client.h"
+#include "redis_worlds.h"
 
 enum { A_KEYS = 90, B_KEYS = 20, DIGEST = 48, PLAIN = 0, MIXED, CLUSTER };
 static const char *const names[] = { "s", "{s}", "s:0", "{s:0}", "s:meta", "s:0:meta", "{s}:meta",
     "{s}::meta", "{s}:0" };
 enum { NAMES = COUNT(names) };
 
-static double at_a_moment(void *unused) { return 1e6; }
-static const struct {
-    const char *name;
-    bf_spec spec;
-} kinds[] = { { "fixed", { .m = 4000, .k = 5, .scheme = "classic" } },
-    { "counting", { .m = 4000, .k = 5, .counting = true } },
-    { "shards", { .m = 6000, .k = 5, .shards = 2 } }, { "grow", { .n = 20, .p = 1e-4, .grow = 2 } },
-    { "window", { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment } } };
+static const world kinds[] = { { "fixed", .spec = { .m = 4000, .k = 5, .scheme = "classic" } },
+    { "counting", .spec = { .m = 4000, .k = 5, .counting = true } },
+    { "shards", .spec = { .m = 6000, .k = 5, .shards = 2 } },
+    { "grow", .spec = { .n = 20, .p = 1e-4, .grow = 2 } },
+    { "window", .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock } } };
 enum { KINDS = COUNT(kinds), SHARDS = 2, GROW };
 
 static bool cluster; /* how the next one is opened */
 static int how;
 
-static bf_filter *open_as(bf_spec spec, const char *name)
+static world *named(const char *name, int kind)
 {
-    char url[60];
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis.port);
-    if (cluster)
-        spec.redis_client = &a_cluster;
-    else
-        spec.storage = url;
-    spec.key = name;
+    static world w;
+    w = kinds[kind];
+    w.key = name;
+    w.client = w.cluster = cluster;
     e = (bf_error){ 0 };
-    return bf_open(&spec, &e);
+    return &w;
 }
-
 static bf_filter *open_there(const char *name, int kind)
 {
-    const bf_spec spec = {
-        .must_exist = true, .counting = kinds[kind].spec.counting, .clock = kinds[kind].spec.clock
-    };
-    return open_as(spec, name);
+    return world_open(named(name, kind), THERE);
+}
+/* Bits of another system, as which what is there could be opened. */
+static bf_filter *open_foreign(const char *name, bf_spec as)
+{
+    const bf_spec s = world_spec(named(name, 0), THERE);
+    as.must_exist = true;
+    as.storage = s.storage;
+    as.redis_client = s.redis_client;
+    as.key = s.key;
+    return bf_open(&as, &e);
 }
 
 static void digest(char out[DIGEST])
@@ -76,23 +76,20 @@ static void expect_keys(
     const bool was = cluster;
     cluster = how == CLUSTER || (how == MIXED && from); /* the second one's keys: from 1000 on */
     expect(missing(f, from, from + n) == 0, what);
-    bf_filter *fresh = open_there(name, kind);
-    expect(fresh && missing(fresh, from, from + n) == 0, what);
-    bf_close(fresh);
-    fresh = open_as((bf_spec){ .must_exist = true,
-                        .counting = kinds[kind].spec.counting,
-                        .clock = kinds[kind].spec.clock,
-                        .cache = true },
-        name);
-    expect(fresh && missing(fresh, from, from + n) + missing(fresh, from, from + n) == 0, what);
-    bf_close(fresh);
+    for (int cache = 0; cache < 2; cache++) {
+        world *w = named(name, kind);
+        w->spec.cache = cache;
+        bf_filter *fresh = world_open(w, THERE);
+        expect(fresh && missing(fresh, from, from + n) + missing(fresh, from, from + n) == 0, what);
+        bf_close(fresh);
+    }
     cluster = was;
 }
 
 /* NULL: it could not be made, or the part that a key goes to could not.  Then nothing is left. */
 static bf_filter *make(const char *name, int kind, unsigned from, unsigned n)
 {
-    bf_filter *f = open_as(kinds[kind].spec, name);
+    bf_filter *f = world_open(named(name, kind), MADE);
     numbers(f, from, from + n);
     if (!f || e.code == 0) return f;
     const bf_error why = e;
@@ -109,11 +106,8 @@ static void use_second(bf_filter *a, const char *a_name, int a_kind, const char 
     digest(before);
     expect(!open_there(name, kind), "opened, though nobody made it");
     expect_digest(before, "open changed something");
-    expect(!open_as(
-               (bf_spec){
-                   .must_exist = true, .scheme = "classic", .m = 1 << 16, .k = 3, .adopt = true },
-               name),
-        "adopted, though nobody made it");
+    const bf_spec adopt = { .scheme = "classic", .m = 1 << 16, .k = 3, .adopt = true };
+    expect(!open_foreign(name, adopt), "adopted, though nobody made it");
     expect_digest(before, "adopt changed something");
     bf_filter *b = make(name, kind, 1000, B_KEYS);
     if (!b) {
@@ -163,7 +157,7 @@ static void use_first(bf_filter *a, const char *name, int kind)
 
 TEST(beside_each_other)
 {
-    const int step = SHORT(7, 47); /* every pair: step 1 */
+    const int step = SHORT(7, 31); /* every pair: step 1 */
     for (int i = 0; i < NAMES * KINDS; i++)
         for (int j = i % step; j < NAMES * KINDS; j += step) {
             const char *a_name = names[i / KINDS], *b_name = names[j / KINDS];
@@ -232,10 +226,9 @@ TEST(names_the_owner)
     bf_close(make("t", 2, 0, A_KEYS));
     CHECK(!open_there("t:1", 0));
     CHECK_HAS(e.msg, "belongs to the filter t: open that one");
-    CHECK(!open_as(kinds[0].spec, "t:0"));
+    CHECK(!world_open(named("t:0", 0), MADE));
     CHECK_HAS(e.msg, "belongs to the filter t: open that one");
-    CHECK(
-        !open_as((bf_spec){ .must_exist = true, .scheme = "redisson", .m = 1000, .k = 3 }, "t:1"));
+    CHECK(!open_foreign("t:1", (bf_spec){ .scheme = "redisson", .m = 1000, .k = 3 }));
     CHECK_HAS(e.msg, "belongs to the filter t: open that one");
 }
 

@@ -8,17 +8,6 @@
 #include "redis_sweep.h"
 
 /* ---- what another client does ---- */
-static unsigned nth; /* of the filter's keys, in the order of their names */
-#define NAMES                                                                                      \
-    "local k = {} for _, n in ipairs(redis.call('KEYS', '*')) do "                                 \
-    "if not n:find(':tmp:') then k[#k + 1] = n end end table.sort(k) "
-static void deletes_a_key(void)
-{
-    snprintf(sweep.key, sizeof sweep.key, "%s",
-        rs_command(&redis, "EVAL \"" NAMES "redis.call('DEL', k[%u] or '') return k[%u] or ''\" 0",
-            nth + 1, nth + 1));
-    sweep.bits = !strstr(sweep.key, "config");
-}
 static void deletes_all(void)
 {
     rs_command(&redis, "FLUSHALL");
@@ -51,20 +40,26 @@ static void changes_the_mark(void)
 }
 static void makes_another(void)
 {
-    bf_spec s = world_spec(sweep.w, true);
+    bf_spec s = world_spec(sweep.w, MADE);
     rs_command(&redis, "FLUSHALL");
     if (s.m)
-        s.m += 3000;
+        s.k++; /* as long, but another filter */
     else
         s.n *= 2;
     bf_close(bf_open(&s, NULL));
 }
+static void constructs_it(void)
+{
+    const bf_spec s = world_spec(sweep.w, MADE);
+    bf_close(bf_open(&s, NULL));
+}
 static void recreates_it(void)
 {
-    const bf_spec s = world_spec(sweep.w, true);
+    const bf_spec s = world_spec(sweep.w, MADE);
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = bf_open(&s, NULL);
     if (f) bf_add(f, "other", 5, NULL);
+    if (f && sweep.by->fills) bf_add_many(f, world_keys, WORLD_KEYS, NULL, NULL);
     bf_close(f);
 }
 static void clears(void)
@@ -81,7 +76,7 @@ static void rebuilds(void)
 
 static const disturbance acts[] = {
     { .name = "another rebuilds it", .act = rebuilds, .unseen = true },
-    { .name = "another deletes key", .act = deletes_a_key, .leaves = LESS },
+    { .name = "another constructs it", .act = constructs_it, .unseen = true },
     { .name = "another deletes all", .act = deletes_all, .leaves = LESS },
     { .name = "another overwrites a part", .act = overwrites_a_part, .leaves = LESS },
     { .name = "another makes a part a list", .act = makes_a_part_a_list, .leaves = LESS },
@@ -91,41 +86,48 @@ static const disturbance acts[] = {
     { .name = "another changes the mark", .act = changes_the_mark, .leaves = LESS },
     { .name = "another makes one of other parameters", .act = makes_another, .leaves = ANOTHER },
     { .name = "another re-creates it", .act = recreates_it, .leaves = RECREATED },
+    { .name = "another re-creates and fills it",
+        .act = recreates_it,
+        .leaves = RECREATED,
+        .fills = true },
     { .name = "another clears it", .act = clears, .leaves = CLEARED },
 };
 enum { ACTS = COUNT(acts), FOR_EVER = 8 };
 
-static bool is_login(const world *w) { return w->login; }
-/* As another world, here: of it each key is deleted, and that is all. */
-static bool alike(const world *w) { return !strcmp(w->name, "client"); }
-
-/* Where all is slow, one place of three. */
+static bool is_alike(const world *w) { return w->alike; }
+/* Where all is slow, one place of three, or one command of nine. */
 static void acts_once(long trip)
 {
     for (const disturbance *d = acts; d < acts + ACTS; d++) {
-        const bool deletes = d->act == deletes_a_key;
-        if (alike(sweep.w) && !(deletes && trip == 1)) continue;
-        for (nth = 0; nth < (deletes ? 5u : 1u) && failed_here < 20; nth++) {
-            const long turn = trip + (d - acts) + (long)sweep.call + (sweep.w - worlds);
-            if (!(deletes && trip == 1) && turn % SHORT(1, 3)) continue;
-            disturb(d, trip, 0);
-            if (deletes && !*sweep.key) break;
-        }
+        const long turn = trip + (d - acts) + (long)sweep.call + (sweep.w - worlds);
+        if (turn % SHORT(1, trips.commands ? 9 : 3) == 0) disturb(d, trip, 0);
     }
+}
+/* No server promises that a pipeline is one moment. */
+static void acts_between_commands(long trip)
+{
+    if (call_is(OWN)) acts_once(trip);
 }
 /* Before each round trip: where they can go on for ever. */
 static void acts_always(long trip)
 {
-    for (const disturbance *d = acts + FOR_EVER;
-        !alike(sweep.w) && trip <= SHORT(2, 1) && d < acts + ACTS; d++) {
+    for (const disturbance *d = acts + FOR_EVER; trip <= SHORT(2, 1) && d < acts + ACTS; d++) {
         disturbance always = *d;
         always.every = true;
         disturb(&always, trip, 0);
     }
 }
 
-TEST(others_act_before_a_round_trip) { sweep_all(is_login, acts_once); }
-TEST(others_act_before_every_round_trip) { sweep_all(is_login, acts_always); }
+TEST(others_act_before_a_round_trip) { sweep_all(is_alike, acts_once); }
+TEST(others_act_before_every_round_trip) { sweep_all(is_alike, acts_always); }
+TEST(others_act_before_a_command)
+{
+    trips.commands = true;
+    when_opened = trips_stop;
+    sweep_all(is_alike, acts_between_commands);
+    trips.commands = false;
+    when_opened = NULL;
+}
 
 /* ---- the name belongs to something else ---- */
 static const struct {
@@ -143,11 +145,11 @@ static const struct {
     { "shards", NULL, { .m = 8000, .k = 4, .shards = 2 } },
     { "redisson", NULL, { .n = 70, .p = 0.01, .scheme = "redisson" } },
     { "a filter that grows", NULL, { .n = 40, .p = 1e-3, .grow = 4 } } };
+enum { SMALL = 3 }; /* the first that is a filter */
 
 static bf_filter *take(const world *w, size_t taker)
 {
     char url[100];
-    rs_command(&redis, "FLUSHALL");
     if (takers[taker].command) {
         rs_command(&redis, takers[taker].command, w->part);
         return NULL;
@@ -168,25 +170,26 @@ static int64_t add_many_fresh(world *w)
         keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "fresh%d", i) };
     return bf_add_many(w->f, keys, 300, NULL, &e);
 }
-static int64_t (*const writes[])(world *) = { add_fresh, add_many_fresh, do_unite };
+static int64_t (*const writes[])(world *) = { add_fresh, add_many_fresh, do_unite, upload };
 
 /* DEBUG DIGEST is the server's own checksum over all keys. */
 TEST(nothing_of_others_is_written)
 {
     char before[48];
     for (world *w = worlds; w < worlds + WORLDS; w++) {
-        for (size_t taker = 0; taker < COUNT(takers); taker++) {
+        for (size_t taker = 0; !w->alike && taker < COUNT(takers); taker++) {
             const bool redisson = !strcmp(takers[taker].name, "redisson");
             if (w->foreign && (takers[taker].command || redisson)) continue; /* it has no mark */
             if (!world_make(w)) continue;
+            rs_command(&redis, "FLUSHALL");
             bf_filter *owner = take(w, taker);
             snprintf(before, sizeof before, "%s", rs_command(&redis, "DEBUG DIGEST"));
-            for (int i = 0; i < 9; i++) {
+            for (size_t i = 0; i < 3 * COUNT(writes); i++) {
                 e = (bf_error){ 0 };
-                const int64_t rc = writes[i % 3](w);
+                const int64_t rc = writes[i % COUNT(writes)](w);
                 const bool same = !strcmp(before, rs_command(&redis, "DEBUG DIGEST"));
                 if (rc >= 0 || !*e.msg || !same)
-                    FAILED("%s, then %s, call %d: %lld, %s%s\n", w->name, takers[taker].name, i,
+                    FAILED("%s, then %s, call %zu: %lld, %s%s\n", w->name, takers[taker].name, i,
                         (long long)rc, e.msg, same ? "" : ": changed");
             }
             if (owner) CHECK_EQ(missing(owner, 0, 60), 0);
@@ -195,6 +198,26 @@ TEST(nothing_of_others_is_written)
         world_forget(w);
     }
 }
+
+/* One of another kind is made while one is made: one of the two is there. */
+static size_t taker;
+static bf_filter *owner;
+static void takes(void) { owner = take(sweep.w, taker); }
+static void one_wins(long trip)
+{
+    static const disturbance d = { .name = "another kind", .act = takes, .leaves = ANOTHER };
+    for (taker = SMALL; calls_of[sweep.call].run == do_make && taker < COUNT(takers); taker++) {
+        owner = NULL;
+        if (!strcmp(takers[taker].name, "redisson") || !disturb(&d, trip, 0)) continue;
+        bf_filter *f = owner ? NULL : world_open(sweep.w, THERE);
+        const bool whole = owner ? missing(owner, 0, 60) == 0
+                                 : f && bf_test_many(f, world_keys, WORLD_KEYS, NULL, &e) == ALL;
+        if (!whole || (sweep.rc < 0) != (owner != NULL)) sweep_wrong(takers[taker].name);
+        CLOSE(f, owner);
+    }
+}
+static bool is_elsewhere(const world *w) { return w->alike || is_unmarked(w) || w->cluster; }
+TEST(another_kind_is_made_meanwhile) { sweep_all(is_elsewhere, one_wins); }
 
 /* ---- temporary keys ---- */
 static void deletes_temporaries(void)
@@ -314,7 +337,7 @@ static void is_cleared(world *w, size_t call)
     if (calls_of[call].is & OWN || run == do_fits || run == do_saturated || run == do_add ||
         run == do_add_many || run == do_add_new)
         return;
-    sweep.other = world_open(w, false);
+    sweep.other = world_open(w, THERE);
     before_each(clears_again);
     const int64_t rc = run(w);
     trips_stop();

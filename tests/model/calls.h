@@ -20,6 +20,7 @@ enum {
     DELETE,
     RENAME,
     CREATE,
+    OPEN,
     TICK,
     KILL
 }; /* KILL: key is a thread, which dies */
@@ -40,7 +41,7 @@ typedef struct {
 static void (*after_kill)(int thread);
 static int (*wrong_add)(
     bf_filter *to, int key);               /* what must be found: another add than the core's */
-static int (*another_call)(const call *c); /* DELETE, RENAME, CREATE: the home's */
+static int (*another_call)(const call *c); /* DELETE, RENAME, CREATE, OPEN: the home's */
 static bf_filter *f, *handle[MODEL_THREADS], *copy,
     *other; /* handle: by thread, where there are several of one file */
 static const plan *doing;
@@ -128,7 +129,8 @@ static inline int do_call(bf_filter *on, const call *c, outcome *o)
     case UNITE: return bf_unite(on, other, NULL);
     case DELETE:
     case RENAME:
-    case CREATE: return another_call(c);
+    case CREATE:
+    case OPEN: return another_call(c);
     case KILL:
         model_kill(c->key);
         if (after_kill) after_kill(c->key);

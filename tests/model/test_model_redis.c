@@ -28,11 +28,12 @@ static bf_filter *opened_now(const char *key, bool create, bf_error *err)
     return bf_open(&s, err);
 }
 
-/* What a user does who knows Redis only: both keys, in two steps.  And a constructor. */
+/* What a user does who knows Redis only: both keys, in two steps.  And a constructor; and a handle
+ * that is opened, tests a key and is closed. */
 static int redis_call(const call *c)
 {
     static const char *const suffix[] = { "", ":meta" };
-    for (int i = 0; c->op != CREATE && i < 2; i++) {
+    for (int i = 0; c->op < CREATE && i < 2; i++) {
         model_pause(&shared, true, false);
         if (c->op == DELETE)
             rs_command(&redis, "DEL %s%s", K, suffix[i]);
@@ -40,9 +41,10 @@ static int redis_call(const call *c)
             rs_command(&redis, "RENAME %s%s %s%s", K, suffix[i], L, suffix[i]);
     }
     bf_error err = { 0 };
-    bf_filter *made = c->op == CREATE ? opened_now(K, true, &err) : NULL;
-    bf_close(made);
-    return err.code;
+    bf_filter *own = c->op >= CREATE ? opened_now(K, c->op == CREATE, &err) : NULL;
+    const int rc = own && c->op == OPEN ? has_key(own, c->key) : err.code;
+    bf_close(own);
+    return rc;
 }
 
 /* Keys of two bits that have none in common, neither in the first part nor in the newest one of
@@ -111,11 +113,29 @@ static const bf_spec fixed = { .m = BITS, .k = 2, .scheme = "classic" },
                          .parts = 2 },
                      counting = { .m = BITS / 4, .k = 2, .scheme = "classic", .counting = true };
 
+/* ---- opening ---- */
+static bool plan_has(int op)
+{
+    EACH_CALL(t, i) if ((*doing)[t][i].op == op) return true;
+    return false;
+}
+/* Who opens while others act finds what is there; or a loss, where there may be one. */
+static bool opened_what_is_there(void)
+{
+    EACH_CALL(t, i)
+    {
+        const int rc = out[t][i].rc;
+        const bool gone = rc == BF_ENOENT || rc == BF_EIO || (rc == 0 && plan_has(CREATE));
+        if ((*doing)[t][i].op == OPEN && rc != 1 && !(gone && plan_has(DELETE))) return false;
+    }
+    return true;
+}
+
 /* ---- growing ---- */
 static bool grows(void)
 {
     f = opened_now(K, false, &e);
-    return f && growing_promises();
+    return f && growing_promises() && opened_what_is_there();
 }
 
 static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
@@ -124,7 +144,8 @@ static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
                   again = { { { ADD, 0, 0 }, { ADD, 1, 0 } }, { { ADD, 1, 0 }, { ADD, 0, 0 } } },
                   add_and_test = { { { ADD, 0, 0 } }, { { TEST, 0, 0 } }, { { ADD, 1, 0 } } },
                   two_tests = { { { ADD, 0, 0 } }, { { TEST, OLD, 0 } }, { { TEST, 0, 0 } } },
-                  batches = { { { ADD_BOTH, 0, 0 } }, { { ADD_BOTH, 0, 0 } } };
+                  batches = { { { ADD_BOTH, 0, 0 } }, { { ADD_BOTH, 0, 0 } } },
+                  open_and_append = { { { OPEN, OLD, 0 } }, { { ADD, 0, 0 } } };
 
 TEST(parts_are_appended_beside_adds_and_tests)
 {
@@ -137,6 +158,7 @@ TEST(parts_are_appended_beside_adds_and_tests)
     KEPT("two_keys, full", two_keys, fresh, grows);
     KEPT("two_tests, full", two_tests, fresh, grows);
     KEPT("batches, full", batches, fresh, grows);
+    KEPT("open_and_append, full", open_and_append, fresh, grows);
 }
 
 /* ---- clear ---- */
@@ -152,15 +174,11 @@ static const plan clear_and_add = { { { ADD, 0, 0 } },
     { { CLEAR, 0, 0 }, { ADD, 1, 0 }, { TEST, 1, 0 } } },
                   clear_and_test = { { { ADD, 0, 0 }, { ADD, 1, 0 } },
                       { { CLEAR, 0, 0 }, { TEST, OLD, 0 } } },
+                  clear_and_open = { { { OPEN, OLD, 0 } }, { { CLEAR, 0, 0 } } },
                   clear_and_append = { { { ADD, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, OLD, 0 } } },
                   two_clears = { { { CLEAR, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, OLD, 0 } } };
 
 /* ---- deletion, re-creation, rename, by commands of Redis ---- */
-static bool plan_has(int op)
-{
-    EACH_CALL(t, i) if ((*doing)[t][i].op == op) return true;
-    return false;
-}
 /* Had this handle an error before call (t, i)? Then it may use another filter. */
 static bool knows_of_loss(int t, int i)
 {
@@ -193,9 +211,13 @@ static bool lost_is_an_error(void)
         right &= !(added && !there && !plan_has(DELETE)) && !(failed && !added && there);
     }
     CLOSE(under_k, under_l);
-    return right && rs_number(&redis, "EXISTS %s %s:meta", K, K) == (plan_has(CREATE) ? 2 : 0);
+    return right && opened_what_is_there() &&
+           rs_number(&redis, "EXISTS %s %s:meta", K, K) == (plan_has(CREATE) ? 2 : 0);
 }
 static const plan deleted = { { { ADD, 0, 0 } }, { { DELETE, 0, 0 } }, { { TEST, OLD, 0 } } },
+                  opened_and_deleted = { { { OPEN, OLD, 0 } }, { { DELETE, 0, 0 } } },
+                  opened_and_created = { { { OPEN, OLD, 0 }, { OPEN, OLD, 0 } },
+                      { { DELETE, 0, 0 }, { CREATE, 0, 0 } } },
                   created = { { { DELETE, 0, 0 }, { CREATE, 0, 0 } },
                       { { TEST, OLD, 0 }, { TEST, OLD, 0 } } },
                   created_and_added = { { { DELETE, 0, 0 }, { CREATE, 0, 0 } },
@@ -211,12 +233,15 @@ static void lose(bf_spec of)
     LOST(deleted);
     LOST(created);
     LOST(created_and_added);
+    LOST(opened_and_deleted);
+    LOST(opened_and_created);
     if (!of.window) { /* there a renamed filter is what a deleted one is */
         LOST(renamed);
         LOST(renamed_and_created);
     }
     KEPT("clear_and_add", clear_and_add, fresh, cleared);
     KEPT("clear_and_test", clear_and_test, fresh, cleared);
+    KEPT("clear_and_open", clear_and_open, fresh, cleared);
     KEPT("two_clears", two_clears, fresh, cleared);
 }
 TEST(a_lost_fixed_filter_is_an_error) { lose(fixed); }
@@ -271,7 +296,7 @@ TEST(no_step_of_a_counter_is_lost)
 static bool forgets(void)
 {
     f = opened_now(K, false, &e);
-    return f && forgetting_promises();
+    return f && forgetting_promises() && opened_what_is_there();
 }
 static const plan turn = { { { ADD, 0, 0 }, { TEST, 0, 0 } },
     { { TICK, 0, THEN + 1 }, { ADD, 1, 0 }, { TEST, OLD, 0 } } },
@@ -279,6 +304,8 @@ static const plan turn = { { { ADD, 0, 0 }, { TEST, 0, 0 } },
                       { { TICK, 0, THEN + 2 }, { ADD, 1, 0 }, { TEST, OLD, 0 } } },
                   skipped = { { { ADD, 0, 0 } }, { { TICK, 0, THEN + 3 }, { ADD, 1, 0 } },
                       { { ADD, 0, 0 }, { TEST, 0, 0 } } },
+                  turn_and_open = { { { OPEN, OLD, 0 } },
+                      { { TICK, 0, THEN + 1 }, { ADD, 0, 0 } } },
                   back = { { { TICK, 0, THEN + 1 }, { TICK, 0, THEN } }, { { ADD, 0, 0 } },
                       { { ADD, 1, 0 }, { TEST, 0, 0 } } };
 TEST(epochs_begin_beside_adds_and_tests)
@@ -289,6 +316,7 @@ TEST(epochs_begin_beside_adds_and_tests)
     KEPT("turn", turn, fresh, forgets);
     KEPT("two_turns", two_turns, fresh, forgets);
     KEPT("skipped", skipped, fresh, forgets);
+    KEPT("turn_and_open", turn_and_open, fresh, forgets);
     KEPT("back", back, fresh, forgets);
 }
 

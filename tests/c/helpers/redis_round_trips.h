@@ -13,16 +13,16 @@ enum { TRIPS_BYTES = 1 << 21, TRIPS_NODES = 1 << 20 };
 static struct {
     bool on;              /* they are counted                                            */
     bool commands;        /* what is counted are commands, and each goes out alone       */
-    long count, at, then; /* so far; the one that something happens to, and another one  */
+    long count, at;       /* so far; the one that something happens to                   */
     bool after;           /* and to all that follow                                      */
     void (*before)(void); /* what another client does before the commands go out         */
-    void (*before_then)(void);
-    const char *instead; /* bytes that come in the place of node `node`, or NULL        */
+    const char *instead;  /* bytes that come in the place of node `node`, or NULL        */
     size_t node;
     bool cut;     /* the connection ends there                             */
     bool stutter; /* nothing is sent or received at once, and signals come */
     bool happened;
     bool greeting; /* what it happened to was AUTH, which is not sent again */
+    bool hash;     /* ... read a hash */
     char was;      /* what the node was: its first byte                     */
     /* of the round trip that goes on */
     bool sending, meddled;
@@ -106,6 +106,10 @@ static void trips_act(void (*act)(void))
     trips.on = trips.happened = true;
 }
 
+static inline bool goes_out(const char *word)
+{
+    return memmem(trips.out, trips.out_len, word, strlen(word)) != NULL;
+}
 /* The next one goes out. */
 static void trips_next(const char *commands, size_t len)
 {
@@ -114,9 +118,11 @@ static void trips_next(const char *commands, size_t len)
         trips.at && (trips.count == trips.at || (trips.after && trips.count > trips.at));
     trips.out = commands;
     trips.out_len = len;
-    if (trips.count == trips.at) trips.greeting = len > 14 && !memcmp(commands + 8, "AUTH", 4);
+    if (trips.count == trips.at) {
+        trips.greeting = len > 14 && !memcmp(commands + 8, "AUTH", 4);
+        trips.hash = goes_out("HGETALL");
+    }
     if (trips.meddled) trips_act(trips.before);
-    if (trips.count == trips.then) trips_act(trips.before_then);
 }
 
 static ssize_t trips_send_all(int fd, const char *buf, size_t n)
@@ -195,8 +201,4 @@ static inline void trips_begin(long at)
     trips.on = true;
 }
 static inline void trips_stop(void) { trips.on = false; }
-static inline bool goes_out(const char *word)
-{
-    return memmem(trips.out, trips.out_len, word, strlen(word)) != NULL;
-}
 #endif

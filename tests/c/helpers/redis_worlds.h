@@ -11,6 +11,7 @@ typedef struct world {
         *meta;    /* part: one that holds bits; meta: of the whole */
     bf_spec spec; /* to make it                                       */
     bool foreign, login, client, cluster;
+    bool alike;          /* as another one, reached in another way */
     bf_filter *f, *twin; /* open, and the same in memory (NULL where it changes by itself) */
     uint64_t ones;
 } world;
@@ -47,10 +48,13 @@ static world worlds[] = {
     { .name = "window", .key = "w", .part = "w", .part_meta = "w:meta",
       .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4,
       .clock = world_clock } },
+    { .name = "window by Redis's clock", .key = "w", .part = "w", .part_meta = "w:meta",
+      .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 40000, .parts = 4 },
+      .alike = true },
     { .name = "login", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
-      .spec = { .m = 20000, .k = 5 }, .login = true },
+      .spec = { .m = 20000, .k = 5 }, .login = true, .alike = true },
     { .name = "client", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
-      .spec = { .m = 20000, .k = 5 }, .client = true },
+      .spec = { .m = 20000, .k = 5 }, .client = true, .alike = true },
     { .name = "shards in a cluster", .key = "w", .part = "w:1", .part_meta = "{w:1}:meta",
       .meta = "{w}:meta", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true,
       .cluster = true },
@@ -58,20 +62,31 @@ static world worlds[] = {
 /* clang-format on */
 enum { WORLDS = COUNT(worlds) };
 
+/* Redisson's hash alone says that its filter is there, and no hash says so of one of another
+ * system; bits without a hash are those of another system. */
+static inline bool is_unmarked(const world *w)
+{
+    return w->foreign || !strcmp(w->name, "redisson");
+}
+
 static bf_error *heard = &e; /* who is told of errors, or NULL */
 static inline int code_heard(void) { return heard ? heard->code : BF_EIO; }
 
-/* Where it is; with its parameters, or as what is there. */
-static inline bf_spec world_spec(world *w, bool made)
+/* Opens what is there, constructs, opens what is there with its parameters, or to read it. */
+typedef enum { THERE, MADE, WITH_PARAMETERS, TO_READ } opening;
+/* Where it is, with what it takes to open it so. */
+static inline bf_spec world_spec(world *w, opening how)
 {
     static char url[160];
-    bf_spec s = made || w->foreign ? w->spec
-                                   : (bf_spec){ .clock = w->spec.clock,
-                                         .cache = w->spec.cache,
-                                         .cache_max_age = w->spec.cache_max_age,
-                                         .counting = w->spec.counting,
-                                         .must_exist = true };
-    s.must_exist = w->foreign || !made;
+    const bool knows = how == MADE || how == WITH_PARAMETERS || w->foreign;
+    bf_spec s = knows ? w->spec
+                      : (bf_spec){ .clock = w->spec.clock,
+                            .cache = w->spec.cache,
+                            .cache_max_age = w->spec.cache_max_age,
+                            .counting = w->spec.counting };
+    s.must_exist = w->foreign || how != MADE;
+    s.read_only = how == TO_READ;
+    if (how == WITH_PARAMETERS && s.m && !s.scheme) s.scheme = "classic";
     snprintf(url, sizeof url,
         w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5&retry_after=0"
                  : "redis://127.0.0.1:%d?key=%s&timeout=5&retry_after=0",
@@ -84,9 +99,9 @@ static inline bf_spec world_spec(world *w, bool made)
     return s;
 }
 
-static inline bf_filter *world_open(world *w, bool made)
+static inline bf_filter *world_open(world *w, opening how)
 {
-    const bf_spec s = world_spec(w, made);
+    const bf_spec s = world_spec(w, how);
     return bf_open(&s, heard);
 }
 
@@ -117,7 +132,7 @@ static inline bool world_make(world *w)
     near.cache = false;
     near.cache_max_age = 0;
     w->twin = bf_open(&near, &e);
-    w->f = world_open(w, true);
+    w->f = world_open(w, MADE);
     if (!w->f || !w->twin || bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
         bf_add_many(w->twin, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
         bf_get_state(w->twin, &st, &e) < 0) {
@@ -129,26 +144,39 @@ static inline bool world_make(world *w)
 }
 
 /* ---- every call ---- */
-static int64_t do_open(world *w)
+static bool was_opened;           /* the newest handle of a call's own */
+static void (*when_opened)(void); /* or NULL */
+static int64_t keys_in(bf_filter *f)
 {
-    bf_filter *f = world_open(w, false);
+    was_opened = f != NULL;
+    if (when_opened) when_opened();
     int64_t rc = f ? bf_test_many(f, world_keys, WORLD_KEYS, NULL, heard) : code_heard();
     bf_close(f);
     return rc;
 }
-static int64_t do_construct(world *w)
+static int64_t do_open(world *w) { return keys_in(world_open(w, THERE)); }
+static int64_t do_open_with(world *w) { return keys_in(world_open(w, WITH_PARAMETERS)); }
+static int64_t do_open_read(world *w) { return keys_in(world_open(w, TO_READ)); }
+static int64_t do_construct(world *w) { return keys_in(world_open(w, MADE)); }
+static int64_t upload(world *w)
 {
-    bf_filter *f = world_open(w, true);
-    int64_t rc = f ? bf_test_many(f, world_keys, WORLD_KEYS, NULL, heard) : code_heard();
-    bf_close(f);
-    return rc;
+    const bf_spec s = world_spec(w, THERE);
+    bf_spec to = { .storage = s.storage, .key = s.key, .clock = s.clock };
+    to.redis_client = s.redis_client;
+    return keys_in(bf_upload_new(w->twin, &to, heard));
+}
+static int64_t do_upload(world *w)
+{
+    rs_command(&redis, "FLUSHALL");
+    return is_unmarked(w) ? BF_ENOTSUP : upload(w);
 }
 static int64_t do_make(world *w)
 {
     rs_command(&redis, "FLUSHALL");
     if (w->foreign) return BF_ENOTSUP;
-    bf_filter *f = world_open(w, true);
+    bf_filter *f = world_open(w, MADE);
     int64_t rc = f ? bf_add_many(f, world_keys, WORLD_KEYS, NULL, heard) : code_heard();
+    was_opened = f != NULL;
     bf_close(f);
     return rc;
 }
@@ -212,7 +240,7 @@ static int64_t do_expire(world *w) { return bf_expire(w->f, 1000, heard); }
 static int64_t do_fits(world *w)
 {
     if (w->client) return BF_ENOTSUP;
-    const bf_spec s = world_spec(w, false);
+    const bf_spec s = world_spec(w, THERE);
     return bf_is_current(w->f, &s, heard);
 }
 static int64_t do_clear(world *w) { return bf_clear(w->f, heard); }
@@ -229,8 +257,11 @@ static const struct {
     unsigned is;
 } calls_of[] = {
     { "open", do_open, ALL, LOOKS | OWN | SEES },
+    { "open with parameters", do_open_with, ALL, LOOKS | OWN | SEES },
+    { "open to read", do_open_read, ALL, LOOKS | OWN | SEES },
     { "construct", do_construct, ALL, LOOKS | OWN | MAKES },
     { "make", do_make, ALL, OWN | MAKES },
+    { "upload", do_upload, ALL, OWN | MAKES | SEES },
     { "test", do_test, 1, LOOKS | SEES },
     { "test absent", do_test_absent, 0, LOOKS },
     { "test many", do_test_many, ALL, LOOKS | SEES },
