@@ -1,7 +1,6 @@
 /* test_redis_parts.c - filters of parts in Redis: one round trip a call, however many parts they
- * have, also with a cache; clients that fill one part together; strings of an older version.  What
- * the parts answer: test_redis_as_memory.c.  Its own server.  About core/redis/parts.c,
- * core/redis/span.c. */
+ * have; clients that fill one part together; strings of an older version.  What the parts answer:
+ * test_redis_as_memory.c.  Its own server.  About core/redis/parts.c, core/redis/span.c. */
 #define _GNU_SOURCE
 #include "redis_host_client.h"
 #include "letter_keys.h"
@@ -194,45 +193,6 @@ TEST(strings_of_an_older_version)
         numbers(near, 100, 120);
         CHECK_EQ(bf_equal(f, near, &e), 1);
         CLOSE(f, near);
-    }
-}
-
-/* ---- a cache ---- */
-TEST(cached_keys_take_no_round_trip)
-{
-    for (int s = 0; s < 2; s++) {
-        rs_command(&redis, "FLUSHALL");
-        bf_spec spec = { GROWS, .cache = true, .cache_max_age = 1000 };
-        if (s)
-            spec = (bf_spec){ .n = 500,
-                .p = 0.001,
-                .window = 700,
-                .parts = 7,
-                .clock = clock_of,
-                .cache = true,
-                .cache_max_age = 1000 };
-        clock_now = 1000000;
-        bf_filter *f = through(&one_server, spec, "cached"), *other;
-        if (!s) grow_to(f, "cached:meta", 8);
-        CHECK_EQ(bf_add(f, "x", 1, &e), 1);
-        if (!s) CHECK_EQ(many(f, true, 'g', 40, 7 * 40, NULL), 0);
-        ROUND_TRIPS(0, bf_test(f, "x", 1, &e));
-        ROUND_TRIPS(s, bf_add(f, "x", 1, &e)); /* it counts from the last add */
-        if (!s) ROUND_TRIPS(0, many(f, false, 'g', 40, 7 * 40, NULL));
-        ROUND_TRIPS(1, bf_test(f, "y", 1, &e));
-        clock_now += 100;
-        host_socket.round_trips = 0;
-        CHECK_EQ(bf_add(f, "x", 1, &e), 0);
-        CHECK(s ? host_socket.round_trips > 0 : host_socket.round_trips == 0);
-        other = through(&one_server, s ? (bf_spec){ .clock = clock_of } : (bf_spec){ 0 }, "cached");
-        CHECK_EQ(bf_clear(other, &e), 0);
-        CHECK_EQ(bf_test(f, "y", 1, &e), 0); /* a trip sees the new marks: what was known is not */
-        CHECK_EQ(bf_test(f, "x", 1, &e), 0);
-        CHECK_EQ(bf_add(f, "x", 1, &e), 1);
-        CHECK_EQ(bf_delete(other, &e), 0);
-        CHECK_EQ(bf_test(f, "y", 1, &e), BF_EIO);
-        CHECK_EQ(bf_test(f, "x", 1, &e), BF_EIO);
-        CLOSE(other, f);
     }
 }
 

@@ -162,19 +162,6 @@ static const bf_spec kinds[] = { { .m = 40000, .k = 4 }, { .n = 100, .p = 0.01, 
     { .n = 100, .p = 0.01, .window = 60 }, { .m = 90000, .k = 4, .shards = 3 } };
 enum { KINDS = COUNT(kinds) };
 
-/* The first look finds the part lost; the filter is then created again. */
-TEST(no_error_is_left_by_success)
-{
-    rs_command(&redis, "FLUSHALL");
-    const bf_spec spec = { .n = 100, .p = 0.01, .grow = 2 };
-    bf_close(opened(spec, "k", "", __LINE__));
-    rs_command(&redis, "DEL k");
-    e = (bf_error){ 0 };
-    bf_filter *f = opened(spec, "k", "", __LINE__);
-    CHECK(e.code == 0 && !*e.msg);
-    bf_close(f);
-}
-
 TEST(foreign_strings_stay)
 {
     rs_command(&redis, "FLUSHALL");

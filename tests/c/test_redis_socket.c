@@ -3,7 +3,6 @@
  * in between, and in batches of any size.  It starts its own server.  About core/redis/socket.c. */
 #define _GNU_SOURCE
 #include "../../core/redis/redis.h"
-#include "../../core/redis/redis.h"
 #include "check.h"
 #include "redis_filters.h"
 

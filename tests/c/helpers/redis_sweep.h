@@ -116,6 +116,7 @@ static inline void judge_answer(void)
         strict =
             (call_is(SEES) || (one_key && want > 0 && !call_is(MAKES) && !(fits && rc == 0))) &&
             !hides_a_loss();
+    if (call_is(OWN) && one_key && e.code) sweep_wrong("an error is left by success");
     if (strict && rc != want) sweep_wrong("a wrong answer");
 }
 
