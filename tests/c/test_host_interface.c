@@ -294,13 +294,6 @@ TEST(nothing_is_there)
     CHECK(!bf_load(none, NULL, &e));
     CHECK(e.code == BF_ENOENT && e.sys_errno == ENOENT);
     CHECK_HAS(e.msg, none);
-    char path[] = "/tmp/bf-link-XXXXXX";
-    close(mkstemp(path));
-    unlink(path);
-    CHECK(symlink(none, path) == 0);
-    CHECK(!bf_open(&(bf_spec){ .storage = path }, &e));
-    CHECK_EQ(e.code, BF_EIO); /* something is there */
-    unlink(path);
 }
 
 int main(void) { return main_of_tests(); }

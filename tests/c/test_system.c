@@ -2,7 +2,7 @@
  * /proc, files that may only be read, names that are taken or no files, files that end while they
  * are read.  What each call answers is decided here; test_failing_calls.c has calls that fail once.
  * About core/base/files.c, core/base/path.c, core/base/os_linux.c. */
-/* wraps: open linkat pread pwrite close flock sysinfo fstat msync */
+/* wraps: open linkat pread pwrite close flock sysinfo fstat */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "one_folder.h"
@@ -13,7 +13,7 @@
  * alone otherwise ---- */
 typedef int hook(const char *path, int flags);
 static hook *on_open, *on_link, *on_lock, *on_stat;
-static int close_errno, sync_errno;
+static int close_errno;
 static bool writes_nothing, no_sysinfo;
 static off_t reads_to = -1; /* the file ends here */
 
@@ -22,7 +22,6 @@ HOOKED(int, linkat, (int d, const char *a, int e_, const char *b, int flags), (d
     on_link ? on_link(a, flags) : 0)
 HOOKED(int, flock, (int fd, int how), (fd, how), on_lock &&how &LOCK_EX ? on_lock(NULL, how) : 0)
 HOOKED(int, fstat, (int fd, struct stat *st), (fd, st), on_stat ? on_stat(NULL, fd) : 0)
-HOOKED(int, msync, (void *p, size_t n, int flags), (p, n, flags), sync_errno)
 REPLACED(ssize_t, pread, (int fd, void *buf, size_t n, off_t at))
 {
     return reads_to >= 0 && at >= reads_to ? 0 : __real_pread(fd, buf, n, at);
@@ -41,7 +40,7 @@ HOOKED(int, sysinfo, (struct sysinfo * i), (i), no_sysinfo ? ENOSYS : 0)
 static void as_ever(void)
 {
     on_open = on_link = on_lock = on_stat = NULL;
-    close_errno = sync_errno = 0;
+    close_errno = 0;
     writes_nothing = no_sysinfo = false;
     reads_to = -1;
 }

@@ -200,6 +200,14 @@ static inline bool before(int t, int i, int u, int j)
     return t == u ? i < j : out[u][j].after[t] > i;
 }
 
+/* How many calls of this kind there are; of those that answered rc, if it is not below 0. */
+static inline int calls_of(int op, int key, int rc)
+{
+    int n = 0;
+    EACH_CALL(t, i)
+    n += (*doing)[t][i].op == op && (*doing)[t][i].key == key && (rc < 0 || out[t][i].rc == rc);
+    return n;
+}
 static inline bool no_errors(void)
 {
     EACH_CALL(t, i) if (out[t][i].rc < 0) return false;

@@ -66,13 +66,6 @@ static void fresh(void)
     begin_calls(chosen);
 }
 
-static int calls_of(int op, int key, int rc)
-{
-    int n = 0;
-    EACH_CALL(t, i)
-    n += (*doing)[t][i].op == op && (*doing)[t][i].key == key && (rc < 0 || out[t][i].rc == rc);
-    return n;
-}
 static int most(int n) { return n < 15 ? n : 15; }
 
 /* A key's least counter is what was added and not removed; of keys that share a counter it is that
