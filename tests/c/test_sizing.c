@@ -46,6 +46,7 @@ TEST(every_sufficient_set)
     CHECK_EQ(s.n, 1);
     s = plan((bf_spec){ .m = 1000, .n = 100, .k = 3 });
     CHECK(s.m == 1000 && s.n == 100 && s.k == 3);
+    CHECK(fabs(s.p - pow(1 - exp(-0.3), 3)) <= 1e-12);
     s = plan((bf_spec){ .m = 1000000, .p = 0.01 });
     CHECK(s.n > 104000 && s.n < 104400 && s.k == 7 && s.p == 0.01);
     s = plan((bf_spec){ .n = 1000, .p = 0.01, .k = 4 });

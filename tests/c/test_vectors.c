@@ -378,21 +378,6 @@ TEST(php_k)
     CHECK_EQ(rows, 125);
 }
 
-TEST(rate_table)
-{
-    size_t rows = 0;
-    EACH_LINE("table.txt")
-    {
-        bf_spec spec = { .m = num(w[0]) * 1000000, .n = 1000000, .k = (unsigned)num(w[1]) };
-        double want = strtod(w[2], NULL);
-        CHECK_EQ(bf_plan(&spec, NULL), 0);
-        if (!(fabs(spec.p - want) <= want * 1e-5))
-            wrong("m/n=%s k=%s: p=%g, expected %s", w[0], w[1], spec.p, w[2]);
-        rows++;
-    }
-    CHECK(rows > 200);
-}
-
 /* ---- generators: through the layouts, at the m that shows a draw as it is ---- */
 TEST(generators)
 {
