@@ -293,6 +293,7 @@ static void with_other_bits(unsigned i, int form, uint8_t *b, uint64_t len)
         for (size_t s = all ? 0 : at % 8; s < (all ? COUNT(some) : at % 8 + 1); s++) {
             b[at] ^= some[s];
             refused(i, b, len, "other bits at", at);
+            if (at < 8) CHECK_HAS(e.msg, "magic");
             b[at] ^= some[s];
         }
     }
@@ -303,11 +304,14 @@ static void with_other_lengths(unsigned i, int form, uint8_t *b, uint64_t len)
 {
     uint8_t *longer = calloc(1, len + 4096);
     const uint64_t step = form == COMPACT ? 1 : 61 + len / 200;
-    for (uint64_t l = 0; l < len; l += l < 300 || l % 4096 > 4080 ? 1 : step)
+    for (uint64_t l = 0; l < len; l += l < 300 || l % 4096 > 4080 ? 1 : step) {
         refused(i, b, l, "cut to", l);
+        CHECK_HAS(e.msg, l < 8 ? "it has only " : "truncated: ");
+    }
     memcpy(longer, b, len);
     for (uint64_t more = 1; more <= 4096; more += more < (form == COMPACT ? 100 : 10) ? 1 : 499)
         refused(i, longer, len + more, "longer by", more);
+    CHECK_HAS(e.msg, "is too long");
     free(longer);
 }
 TEST(every_length) { each_image(with_other_lengths); }
