@@ -49,13 +49,21 @@ step() {
 }
 
 # side_by_side FUNCTION...: what uses one processor, or waits for a network, beside what compiles.  Ends the script if one fails.
+# Each is a process group: bash lets what it starts in the background ignore Ctrl-C, which is handed on here.
 side_by_side() {
     local one code=0 begun=()
+    set -m
     for one in "$@"; do
-        "$one" &
+        "$one" </dev/null &
         begun+=("$!")
     done
-    for one in "${begun[@]}"; do wait "$one" || code=$?; done
+    set +m
+    trap 'for one in "${begun[@]}"; do kill -s INT -- "-$one" 2>/dev/null || true; done' INT TERM
+    for one in "${begun[@]}"; do
+        wait "$one" || code=$?
+        while kill -0 "$one" 2>/dev/null; do wait "$one" || true; done    # a trap ends a wait
+    done
+    trap - INT TERM
     [ "$code" = 0 ] || exit "$code"
 }
 
