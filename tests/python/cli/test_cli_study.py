@@ -59,16 +59,6 @@ def test_counts_are_those_of_single_calls(tmp_path):
         assert table[at]["false_positives"] == naive(keys, at[0], at[1] * 1000, at[2])
 
 
-def test_nul_separated(tmp_path):
-    file = tmp_path / "keys"
-    file.write_bytes(b"".join(b"a\n%d\0" % i for i in range(200)))
-    answer = json.loads(ok("study", "-0", file, "--json", "--schemes", "classic").out)
-    assert answer["keys"] == 200 and answer["filters"] == 19 + 31 * 8
-    assert answer["over_k"][0]["false_positives"] == naive(
-        [b"a\n%d" % i for i in range(200)], "classic", 1000, 1
-    )
-
-
 def test_keys_through_a_pipe(tmp_path):
     """As of add and check: standard input without KEYFILE.  A study of other keys than were given
     would be a wrong answer in silence."""

@@ -21,19 +21,8 @@ def check_array(keys):
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_integers(dtype):
-    info = np.iinfo(dtype)
-    values = [info.min, info.max, info.max - 1, 0, 1, 9, 10, 99, 100, 127] + (
-        [-1, -10, -100] if info.min else []
-    )
-    check_array(np.array(values, dtype=dtype))
-    longest = [info.max - i for i in range(min(info.max, 1500))]
-    check_array(np.array(longest, dtype=dtype))
-
-
-@pytest.mark.parametrize("dtype", ["i8", "u8", ">u8", "u4", "i2"])
-def test_integers_are_the_digits_that_python_prints(bf, dtype):
-    """Every digit at every place, and both sides of every power of ten, as texts and one by one."""
+def test_integers_are_the_digits_that_python_prints(dtype):
+    """Every digit at every place, and both sides of every power of ten."""
     info = np.iinfo(dtype)
     sizes = {
         digit * 10**place + more
@@ -41,15 +30,11 @@ def test_integers_are_the_digits_that_python_prints(bf, dtype):
         for place in range(20)
         for more in (-1, 0, 1)
     }
-    sizes |= {12345678901234567890 >> shift for shift in range(64)}
-    values = sorted(v for v in sizes | {-v for v in sizes} if info.min <= v <= info.max)
-    texts = BloomFilter(n=10_000, p=0.001)
-    texts.update([str(v) for v in values])
-    assert bf.update(np.array(values, dtype=dtype)) > 0 and bf == texts
-    bf.clear()
-    for v in values:
-        bf.add(v)
-    assert bf == texts
+    sizes |= {12345678901234567890 >> shift for shift in range(64)} | {info.max, info.max - 1}
+    values = sizes | {-v for v in sizes} | {info.min}
+    check_array(np.array(sorted(v for v in values if info.min <= v <= info.max), dtype=dtype))
+    longest = [info.max - i for i in range(min(info.max, 1500))]
+    check_array(np.array(longest, dtype=dtype))
 
 
 @pytest.mark.parametrize("dtype", ["i4", ">i8", "u1", "S7"])

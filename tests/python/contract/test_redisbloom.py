@@ -1,24 +1,9 @@
-"""Filters of RedisBloom as bytes, and places that have no such module.  tests/c/test_redisbloom.c has
-what its BF.SCANDUMP gave; tests/python/home_redis/test_redisbloom_module.py asks the module itself."""
+"""Filters of RedisBloom in places that have no such module.  tests/c/test_redisbloom.c has what its
+BF.SCANDUMP gave; tests/python/home_redis/test_redisbloom_module.py asks the module itself."""
 
 import pytest
 
 from bloomfilter import BloomFilter, Error
-
-
-def made(capacity, error, growth):
-    grows = {"grow": float(growth)} if int(growth) else {}
-    return BloomFilter(n=int(capacity), p=float(error), scheme="redisbloom", **grows)
-
-
-@pytest.mark.parametrize("growth", [0, 2])
-def test_bytes_and_back(growth):
-    bf = made(100, 0.01, growth)
-    bf.update(range(5000 if growth else 100))
-    data = bf.to_bytes(format="redisbloom")
-    again = BloomFilter.from_bytes(data, format="redisbloom")
-    assert again == bf and again.to_bytes(format="redisbloom") == data
-    assert again.scheme == "redisbloom" and BloomFilter.from_bytes(bf.to_bytes()) == bf
 
 
 def test_places_that_have_no_module():
@@ -27,7 +12,7 @@ def test_places_that_have_no_module():
     with pytest.raises(ValueError, match="scheme redisbloom"):
         BloomFilter(n=10, p=0.1).to_redisbloom("redis://127.0.0.1:1/0", "seen")
     with pytest.raises(OSError):
-        made(10, 0.1, 0).to_redisbloom("redis://127.0.0.1:1/0", "seen")
+        BloomFilter(n=10, p=0.1, scheme="redisbloom").to_redisbloom("redis://127.0.0.1:1/0", "seen")
     for wrong in (3, None):
         with pytest.raises(TypeError):
             BloomFilter.from_redisbloom(wrong, "seen")
@@ -37,4 +22,4 @@ def test_a_server_without_the_module(redis_by_url):
     with pytest.raises(Error, match="lacks the module RedisBloom"):
         BloomFilter.from_redisbloom(redis_by_url.url("seen"))
     with pytest.raises(Error, match="lacks the module RedisBloom"):
-        made(10, 0.1, 0).to_redisbloom(redis_by_url.url("seen"))
+        BloomFilter(n=10, p=0.1, scheme="redisbloom").to_redisbloom(redis_by_url.url("seen"))

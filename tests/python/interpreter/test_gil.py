@@ -16,10 +16,9 @@ import pytest
 from servers import until
 from turns import Ticker
 
-from bloomfilter import BloomFilter, CountingBloomFilter
+from bloomfilter import BloomFilter
 
 LONG = 0.1  # seconds: a call that took as long has waited
-MANY = 200  # keys of one call of the core
 KINDS = {
     "fixed": {},
     "grow": {"grow": 2.0},
@@ -72,7 +71,6 @@ def test_while_redis_hangs(redis_by_url, tmp_path, kind):
         os.kill(redis_by_url.process.pid, signal.SIGCONT)
     until(lambda: "PONG" in redis_by_url("PING"), "the server's return")
     assert took["in"] >= LONG and took["open"] >= LONG
-    assert took["close"] < LONG  # nothing is left to be told at the end
 
 
 HOLD = """
@@ -207,35 +205,3 @@ def test_while_a_filter_in_memory_is_copied():
     over.set()
     copier.join()
     assert ran > 60 * waited, f"in {waited} s another thread ran {ran} times"
-
-
-def test_while_a_file_is_rebuilt(tmp_path):
-    """The file's lock is held by somebody while it is rebuilt: who adds waits, and others run.
-    The keys of a list are held for that long."""
-    path = tmp_path / "f.bloom"
-    bf = CountingBloomFilter(n=1000, p=0.001, storage=path)
-    waste = []
-
-    def overwrite():
-        waste.extend(f"lost {i}" for i in range(10 * MANY))
-
-    def update(keys):
-        bf.update(keys)
-        assert not keys, "the list was emptied meanwhile"
-        assert all(f"key {i}" in bf for i in range(MANY))
-
-    for wait in (
-        lambda keys: bf.add(keys[0]),
-        update,
-        lambda keys: bf.update(iter(keys)),
-        lambda keys: bf.remove_many(keys),
-        lambda keys: bf.remove(keys[0]),
-    ):
-
-        def source(wait=wait):
-            yield "kept"
-            keys = [f"key {i}" for i in range(MANY)]
-            under_lock(path, lambda: wait(keys), lambda: (keys.clear(), overwrite()))
-
-        bf.rebuild(source())
-        assert "kept" in bf
