@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import runpy
 import signal
 import subprocess
 import sys
@@ -464,9 +465,15 @@ EXAMPLE = ROOT / "examples" / "scrapy_crawl.py"
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="without the examples")
 def test_the_example(site, tmp_path):
     def pages(*retry):
-        command = [sys.executable, EXAMPLE, "--seen", tmp_path / "seen.bloom", *retry, site.url()]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-        return done.stdout.split()
+        command = [EXAMPLE, "--seen", tmp_path / "seen.bloom", *retry, site.url()]
+
+        def example():
+            sys.argv = [str(word) for word in command]
+            runpy.run_path(sys.argv[0], run_name="__main__")
+
+        done = forked.run(example)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode().split()
 
     assert sorted(pages("--retry")) == sorted(site.url(f"/{i}") for i in range(PAGES))
     assert pages() == [site.url()]  # each run begins there
