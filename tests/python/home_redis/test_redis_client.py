@@ -10,6 +10,7 @@ import ssl
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bloomfilter import BloomFilter, Error, _redis
@@ -317,6 +318,14 @@ def test_a_password_that_is_not_right_any_more(server):
         client.connection_pool.disconnect()
         raises_everywhere(bf, match="Redis key seen")
         server("ACL DELUSER some")
+
+
+def test_a_reply_that_comes_byte_by_byte_has_the_time_of_one():
+    pieces = iter([b"$"] * 100)
+    sock = SimpleNamespace(recv=lambda _: time.sleep(0.01) or next(pieces))
+    connection = SimpleNamespace(_sock=sock, socket_timeout=0.05)
+    with pytest.raises(TimeoutError, match="takes too long"):
+        _redis.Loan.receive(connection, 1, SimpleNamespace(feed=lambda _: 0))
 
 
 def test_an_add_whose_answer_was_lost_is_not_repeated(proxy, server):
