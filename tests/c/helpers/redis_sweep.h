@@ -203,8 +203,7 @@ static inline void judge_changed(void)
 static inline bool disturb(const disturbance *by, long trip, size_t node)
 {
     world *w = sweep.w;
-    if ((by->leaves != THE_SAME || by->unseen) &&
-        (!world_make(w) || !(sweep.other = world_open(w, THERE)))) {
+    if (by->act && !by->resent && (!world_make(w) || !(sweep.other = world_open(w, THERE)))) {
         sweep_wrong("cannot be made");
         return false;
     }
