@@ -1,8 +1,8 @@
 /* test_model_redis.c - filters in Redis, under every interleaving of the commands of three clients,
- * each with its own handle: adds, tests, appended parts, new epochs, clear, deletion, re-creation,
- * rename; counters.  The very code of the core and its scripts, in a real redis-server; a step is a
- * command, because no server promises that a pipeline is one moment.  Redis's clock is the model's.
- * It starts its own server. */
+ * each with its own handle: adds, tests, opens, appended parts, new epochs, clear, deletion,
+ * re-creation, rename; counters.  The very code of the core and its scripts, in a real
+ * redis-server; a step is a command, because no server promises that a pipeline is one moment.
+ * Redis's clock is the model's. It starts its own server. */
 /* wraps: bf_chain_part bf_chain_part_possible nanosleep */
 #define _GNU_SOURCE
 #include "forgetting.h"
