@@ -407,6 +407,42 @@ static bool overtaken(const bf_geometry *g, uint64_t *words, const uint64_t *d)
     no_lock = true;
     return present;
 }
+/* What the second pass would read, if it read an answer that it did not set: "absent". */
+static __attribute__((noinline)) void clear_stack(void)
+{
+    volatile char below[1 << 15];
+    for (size_t i = 0; i < sizeof below; i++) below[i] = 0;
+}
+static bool ends_at_once;
+static bool begun_meanwhile(const bf_geometry *g, uint64_t *words, const uint64_t *d)
+{
+    const bool present = real_kernels->add_one[1](g, words, d);
+    CHECK((overtaking = bf_rebuild_begin(beside, &e)) != NULL);
+    if (ends_at_once) CHECK_EQ(bf_rebuild_end(beside, overtaking, &e), 0);
+    clear_stack();
+    return present;
+}
+/* A key of the filter stays one while the rebuild goes on, and is new if it has ended. */
+TEST(an_add_in_the_middle_of_which_a_rebuild_begins)
+{
+    for (int ends = 0; ends < 2; ends++) {
+        EACH
+        {
+            bf_filter *f = open_(in_file), *g = beside = in_file ? open_(true) : bf_retain(f);
+            bf_kernels kernels = *(real_kernels = f->bitmap.kernels);
+            add(f, 7, 8);
+            kernels.add_one[1] = begun_meanwhile;
+            f->single = f->bitmap.kernels = &kernels;
+            ends_at_once = ends;
+            CHECK_EQ(bf_add(f, "k7", 2, &e), ends ? BF_ADDED : BF_PRESENT);
+            if (!ends) CHECK_EQ(bf_rebuild_end(g, overtaking, &e), 0);
+            CHECK_EQ(has(f, 7, 8), 1);
+            CLOSE(overtaking, f, g);
+            if (in_file) gone();
+        }
+    }
+}
+
 /* A second pass that cannot be made is an error, never in silence: the key may be lost. */
 TEST(a_second_pass_that_fails)
 {
