@@ -134,18 +134,26 @@ def test_while_a_file_is_locked(tmp_path, call, clock):
             assert all(key in bf for key in keys)
 
 
-def test_a_list_may_change_while_a_file_is_locked(tmp_path):
-    path = tmp_path / "seen.bloom"
-    with BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf:
-        keys = [b"key %d " % i * 20 for i in range(400)]
-        wanted = keys[:400]
-        under_lock(
-            path,
-            lambda: bf.update(keys),
-            lambda: (keys.clear(), [b"\xee" * 160 for _ in range(1000)]),
-        )
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_a_list_may_change_while_a_file_is_locked(tmp_path, rebuilt):
+    """The keys of a list are held for that long, also while the file is rebuilt."""
+    path, others = tmp_path / "seen.bloom", []
+    size = {"n": 1000} if rebuilt else {"n": 50, "grow": 2.0}
+    with BloomFilter(p=0.01, storage=path, **size) as bf:
+        wanted = lambda count: [b"key %03d " % i * 20 for i in range(count)]  # noqa: E731
+        keys = wanted(400)
+
+        def locked():
+            under_lock(
+                path,
+                lambda: bf.update(keys),
+                lambda: (keys.clear(), others.extend(b"lost %02d " % i * 20 for i in range(1000))),
+            )
+            yield "kept"
+
+        bf.rebuild(locked()) if rebuilt else next(locked())
         assert not keys, "the list was emptied meanwhile"
-        assert all(key in bf for key in wanted[:50])
+        assert all(bf.contains_many(wanted(200 if rebuilt else 50)))
 
 
 @pytest.mark.parametrize("single", [False, True])
