@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_producer import Column
 from bloomfilter import BloomFilter, CountingBloomFilter
 from cli_helpers import fails, ok
 from columns import COLUMNS
@@ -93,6 +94,22 @@ def test_the_index_of_a_refused_key():
         bf.update(pa.array(words), threads=2)
     assert error.value.index == 17_001
     assert bf.contains_many(WORDS[:17_001], threads=2) == b"\1" * 17_001
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("damaged", [3000, 140_000])
+def test_keys_before_a_damaged_one_are_added_once(damaged, threads):
+    keys = [b"%012d" % i for i in range(150_000)]
+    one, many = (CountingBloomFilter(n=150_000, p=0.01) for _ in "12")
+    items = b"".join(b"\f\0\0\0" + key for key in keys)  # views of 12 bytes
+    items = items.replace(b"\f\0\0\0" + keys[damaged], b"\xff" * 16)
+    column = Column(b"vz", len(keys), [None, items, b""])
+    for call in many.update, many.contains_many:
+        with pytest.raises(ValueError, match="damaged") as error:
+            call(column, threads=threads)
+        assert error.value.index == damaged
+    one.update(keys[:damaged])
+    assert one == many
 
 
 def test_keys_before_a_callback_that_raises_are_added_once():
