@@ -5,7 +5,9 @@
 # A command that fails ends the script (set -e); a step that fails shows the end of its log first.
 # Never call strict, step or provide in a condition: bash would switch set -e off inside.
 set -euo pipefail
-unset CDPATH PYTHONPATH      # what a shell may have set: cd would go elsewhere and print it; another bloomfilter would be imported
+# What a shell may have set: cd would go elsewhere and print it; another bloomfilter would be imported, and asserts of the tests' helpers
+# left out; what is built would be installed elsewhere, and what was there before be tested; make would not say what failed.
+unset CDPATH PYTHONPATH PYTHONOPTIMIZE DESTDIR MAKEFLAGS
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 out=$root/out
 venv=$out/venv
@@ -23,6 +25,7 @@ fi
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
+[[ $jobs =~ ^[1-9][0-9]*$ ]] || die "BLOOMFILTER_JOBS is a number from 1 on, got $jobs"
 [[ $root != *[[:space:]]* ]] || die "phpize works in no folder with a space in its path, and this is $root"
 
 # strict COMMAND...: runs it in a subshell in which a command that fails ends it, and sets code.  After "if", or before "||", functions go on.
@@ -49,23 +52,26 @@ step() {
 }
 
 # side_by_side FUNCTION...: what uses one processor, or waits for a network, beside what compiles.  Ends the script if one fails.
-# Each is a process group: bash lets what it starts in the background ignore Ctrl-C, which is handed on here.
+# Each is a process group: bash lets what it starts in the background ignore Ctrl-C, which is handed on here, as the end of the terminal is.
 side_by_side() {
-    local one code=0 begun=()
+    local one sent='' code=0 begun=()
+    trap 'sent=INT; hand_on' INT
+    trap 'sent=TERM; hand_on' TERM HUP      # a run in the background of a script ignores INT, and Redis HUP
     set -m
     for one in "$@"; do
         "$one" </dev/null &
         begun+=("$!")
     done
     set +m
-    trap 'for one in "${begun[@]}"; do kill -s INT -- "-$one" 2>/dev/null || true; done' INT TERM
+    hand_on # what came before the last had begun
     for one in "${begun[@]}"; do
         wait "$one" || code=$?
         while kill -0 "$one" 2>/dev/null; do wait "$one" || true; done    # a trap ends a wait
     done
-    trap - INT TERM
-    [ "$code" = 0 ] || exit "$code"
+    trap - INT TERM HUP
+    [ "$code$sent" = 0 ] || exit $((code ? code : 130))
 }
+hand_on() { [ -z "$sent" ] || kill -s "$sent" -- "${begun[@]/#/-}" 2>/dev/null || true; }
 
 # ---- what the machine lacks ----
 missing=()

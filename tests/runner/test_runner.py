@@ -1,5 +1,6 @@
 """scripts/lib.sh: what the scripts share.  Needs no build."""
 
+import signal
 import subprocess
 from pathlib import Path
 
@@ -25,3 +26,18 @@ def test_a_step_that_fails_shows_its_end(body):
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
     assert done.returncode and not done.stdout
     assert "FAILED; the end of its output:\nsaid\n" in done.stderr
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_runs_side_by_side_ends_with_the_script(sent):
+    """All of it, and before the script, also in the background of a script, which ignores Ctrl-C."""
+    words = f""". {ROOT}/scripts/lib.sh
+    one() {{ trap 'sleep 1; echo "one ended"; exit 1' INT TERM; echo begun; for _ in {{1..600}}; do sleep 0.1; done; }}
+    two() {{ bash -c 'echo begun; exec sleep 60'; echo on; }}
+    [ {sent} != {signal.SIGTERM:d} ] || trap '' INT
+    side_by_side one two"""
+    with subprocess.Popen(["bash", "-c", words], stdout=subprocess.PIPE, text=True) as script:
+        assert [script.stdout.readline() for _ in range(2)] == ["begun\n"] * 2
+        script.send_signal(sent)
+        assert script.wait(60) > 128
+        assert script.stdout.read() == "one ended\n"
