@@ -256,7 +256,8 @@ TEST(secrets_in_files)
     static const char raw[] = "\0\1\2\3\4\5\6\7\x80\x81\x82\x83\x84\xfd\n\n";
     static const char *const bad[] = { "", "short", "g0010203040506078081828384fd0a0a",
         "00010203040506078081828384fd0a0", "00010203040506078081828384fd0a0a0",
-        "00010203040506078081828384fd0a0a x", " 00010203040506078081828384fd0a0a" };
+        "00010203040506078081828384fd0a0a x", " 00010203040506078081828384fd0a0a",
+        "17 bytes, 1 more." };
     char path[] = "/tmp/bf-secret-XXXXXX", many[200];
     uint8_t secret[BF_SECRET_BYTES];
     bf_error e;
