@@ -293,3 +293,20 @@ def test_replies_that_are_wrong_or_late(redis_server):
                     getattr(replies, name)(*given)
     finally:
         _redis.Single.exchange = plain
+
+
+def test_a_filter_closed_inside_its_batch_is_let_go_at_the_end(tmp_path):
+    def keys():
+        yield "a"
+        bf.close()
+        with pytest.raises(Error, match="exclusive writer"):
+            BloomFilter(storage=path, exclusive=True)
+        yield "b"
+
+    path = tmp_path / "f.bloom"
+    bf = BloomFilter(n=1000, p=0.01, storage=path, exclusive=True)
+    assert bf.update(keys()) == 2
+    with BloomFilter(storage=path, exclusive=True) as again:
+        assert again.contains_many(["a", "b", "c"]) == b"\1\1\0"
+    bf.__init__(n=100, p=0.01)
+    assert bf.add("c") and len(bf) == 1
