@@ -186,12 +186,18 @@ apt_install() {
 provide() {
     look_for "$@"
     [ ${#missing[@]} -gt 0 ] || return 0
-    have apt-get || die "missing here, and no apt-get to install it with (Debian's names): ${missing[*]}"
-    [ "$(id -u)" = 0 ] || have sudo || die "run as root or install sudo first; missing: ${missing[*]}"
+    may_install
     step "installing ${#missing[@]} Debian packages" apt apt_install "${missing[@]}"
     hash -r
     look_for "$@"
     [ ${#missing[@]} = 0 ] || die "installed, and still not usable: ${missing[*]}"
+}
+
+# Ends the script where nothing can be installed; sudo asks for the password.
+may_install() {
+    have apt-get || die "missing here, and no apt-get to install it with (Debian's names): ${missing[*]}"
+    [ "$(id -u)" = 0 ] || have sudo || die "run as root or install sudo first; missing: ${missing[*]}"
+    as_root true
 }
 
 look_for() {
