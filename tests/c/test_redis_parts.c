@@ -68,6 +68,23 @@ TEST(a_round_trip_a_call_of_a_window)
     bf_close(f);
 }
 
+/* The new mark of a handle's own clear is known. */
+TEST(a_round_trip_after_a_clear)
+{
+    static const bf_spec kinds[] = { { .m = 20000, .k = 5 }, { GROWS },
+        { .m = 20000, .k = 5, .counting = true },
+        { .n = 500, .p = 0.001, .window = 1e6, .parts = 7 } };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = through(&one_server, kinds[i], "clear");
+        CHECK(many(f, true, 'n', 0, 50, NULL) == 50 && bf_clear(f, &e) == 0);
+        ROUND_TRIPS(1, bf_test(f, "x", 1, &e));
+        CHECK(bf_clear(f, &e) == 0);
+        ROUND_TRIPS(1, bf_add(f, "x", 1, &e));
+        bf_close(f);
+    }
+}
+
 /* Opening asks for all parts at once. */
 TEST(opening_takes_as_many_round_trips_for_eight_parts)
 {
