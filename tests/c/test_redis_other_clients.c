@@ -55,7 +55,8 @@ static void constructs_it(void)
 }
 static void uploads_it(void)
 {
-    if (calls_of[sweep.call].run == do_make) return; /* it counts the keys that are new */
+    if (calls_of[sweep.call].run == do_make) return;   /* it counts the keys that are new */
+    if (calls_of[sweep.call].run == do_delete) return; /* what comes after is another filter */
     const bf_spec s = world_spec(sweep.w, THERE);
     const bf_spec to = {
         .storage = s.storage, .key = s.key, .clock = s.clock, .redis_client = s.redis_client
@@ -117,13 +118,16 @@ static const disturbance acts[] = {
 enum { ACTS = COUNT(acts), FOR_EVER = 10 };
 
 static bool is_alike(const world *w) { return w->alike; }
-/* Where all is slow, one place of three, or one command of nine. */
+/* Where all is slow, one of `less`. */
+static bool has_its_turn(const disturbance *d, long trip, int less)
+{
+    const long turn = trip + (d - acts) + (long)sweep.call + (sweep.w - worlds);
+    return turn % SHORT(1, less) == 0;
+}
 static void acts_once(long trip)
 {
-    for (const disturbance *d = acts; d < acts + ACTS; d++) {
-        const long turn = trip + (d - acts) + (long)sweep.call + (sweep.w - worlds);
-        if (turn % SHORT(1, trips.commands ? 9 : 3) == 0) disturb(d, trip, 0);
-    }
+    for (const disturbance *d = acts; d < acts + ACTS; d++)
+        if (has_its_turn(d, trip, trips.commands ? 9 : 7)) disturb(d, trip, 0);
 }
 /* No server promises that a pipeline is one moment. */
 static void acts_between_commands(long trip)
@@ -136,7 +140,7 @@ static void acts_always(long trip)
     for (const disturbance *d = acts + FOR_EVER; trip <= SHORT(2, 1) && d < acts + ACTS; d++) {
         disturbance always = *d;
         always.every = true;
-        disturb(&always, trip, 0);
+        if (has_its_turn(d, trip, 3)) disturb(&always, trip, 0);
     }
 }
 
