@@ -55,8 +55,7 @@ static void constructs_it(void)
 }
 static void uploads_it(void)
 {
-    if (calls_of[sweep.call].run == do_make) return;   /* it counts the keys that are new */
-    if (calls_of[sweep.call].run == do_delete) return; /* what comes after is another filter */
+    if (calls_of[sweep.call].run == do_make) return; /* it counts the keys that are new */
     const bf_spec s = world_spec(sweep.w, THERE);
     const bf_spec to = {
         .storage = s.storage, .key = s.key, .clock = s.clock, .redis_client = s.redis_client
@@ -66,8 +65,9 @@ static void uploads_it(void)
     near.cache_max_age = 0;
     bf_filter *from = bf_open(&near, NULL);
     bf_add_many(from, world_keys, WORLD_KEYS, NULL, NULL);
-    bf_close(bf_upload_new(from, &to, NULL));
-    bf_close(from);
+    bf_filter *made = bf_upload_new(from, &to, NULL);
+    if (made && calls_of[sweep.call].run == do_delete) sweep.left = RECREATED; /* all was gone */
+    CLOSE(made, from);
 }
 static void deletes_temporaries(void)
 {

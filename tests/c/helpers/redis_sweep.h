@@ -101,7 +101,8 @@ static inline void judge_answer(void)
             !strstr(e.msg, "cannot tell what was"))
             sweep_wrong("it does not say that it may be done");
         if (one_key && !says_what_is_lost()) sweep_wrong("an error that does not say what is lost");
-        if (sweep.by->unseen && !has_none(rc) && !uploads) sweep_wrong("an error");
+        if (sweep.by->unseen && sweep.left == THE_SAME && !has_none(rc) && !uploads)
+            sweep_wrong("an error");
         if (sweep.left >= RECREATED && call_is(OWN) && !was_opened && !uploads &&
             !sweep.by->every && !sweep.w->foreign)
             sweep_wrong("not opened, though there was one at each moment");
