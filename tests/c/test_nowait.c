@@ -1,8 +1,8 @@
 /* test_nowait.c - calls of a thread that must not wait (bf_set_nowait):  BF_EBUSY in place of a
  * wait, and what another thread then has to repeat.  About core/base/wait.c. */
-/* wraps: flock */
+/* wraps: flock nanosleep clock_gettime */
 #include "bloomfilter_host.h"
-#include "check.h"
+#include "own_clock.h"
 
 enum { KEYS = 200 };
 static char path[] = "/tmp/bf-nowait-XXXXXX";
@@ -29,13 +29,6 @@ static bf_filter *open_(bf_spec spec)
     bf_filter *f = bf_open(&spec, &e);
     CHECK(f != NULL);
     return f;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* As often as the repetitions of a host: what was new in any of them is new. */
@@ -120,21 +113,29 @@ TEST(a_rebuild_takes_the_lock)
     }
 }
 
-static uint64_t ms(void) { return (uint64_t)(seconds() * 1000); }
-
 /* The deadline is one for all waits of the thread: the second call does not wait any more. */
 TEST(a_deadline_ends_all_waits)
 {
+    enum { PAUSE = 2 }; /* ms, or less: how late a wait may end */
+    static const struct {
+        unsigned ms;
+        const char *says;
+    } rows[] = { { 400, "waited 0 seconds" }, { 600, "waited 1 seconds" },
+        { 1400, "waited 1 seconds" }, { 1600, "waited 2 seconds" } };
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = true });
     CHECK_EQ(bf_add_many(f, keys, KEYS, NULL, &e), KEYS);
     const int fd = locked();
-    const uint64_t until = ms() + 600;
-    bf_set_deadline(until);
-    for (int i = 0; i < 2; i++) {
-        CHECK_EQ(bf_remove(f, keys[0].ptr, keys[0].len, &e), BF_EIO);
-        CHECK_HAS(e.msg, i ? "waited 0 seconds" : "waited 1 seconds");
-        CHECK(ms() >= until);
+    own_clock(true);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const uint64_t until = own_ms() + rows[i].ms;
+        bf_set_deadline(until);
+        CHECK_REFUSED(bf_remove(f, keys[0].ptr, keys[0].len, &e), BF_EIO, rows[i].says);
+        const uint64_t ended = own_ms();
+        CHECK(ended >= until && ended <= until + PAUSE);
+        CHECK_REFUSED(bf_remove(f, keys[0].ptr, keys[0].len, &e), BF_EIO, "waited 0 seconds");
+        CHECK_EQ(own_ms(), ended);
     }
+    own_clock(false);
     flock(fd, LOCK_UN);
     CHECK_EQ(bf_remove(f, keys[0].ptr, keys[0].len, &e), 1);
     bf_set_deadline(0);
@@ -148,7 +149,8 @@ TEST(a_removal_is_done_or_not)
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = true });
     CHECK_EQ(bf_add_many(f, keys, KEYS, NULL, &e), KEYS);
     const int fd = locked();
-    const double began = seconds();
+    own_clock(true);
+    const uint64_t began = own_ms();
     bf_set_nowait(true);
     CHECK_EQ(bf_remove_many(f, keys, KEYS, each, &e), BF_EBUSY);
     CHECK_EQ(e.key, 0);
@@ -156,7 +158,8 @@ TEST(a_removal_is_done_or_not)
     CHECK_EQ(bf_test_many(f, keys, KEYS, each, &e), KEYS);
     CHECK_EQ(bf_count_many(f, keys, KEYS, counts, &e), KEYS);
     bf_set_nowait(false);
-    CHECK(seconds() - began < 10);
+    CHECK_EQ(own_ms(), began); /* none of them waited */
+    own_clock(false);
     flock(fd, LOCK_UN);
     CHECK_EQ(bf_remove_many(f, keys, KEYS, each, &e), KEYS);
     CHECK_EQ(bf_test_many(f, keys, KEYS, each, &e), 0);

@@ -175,6 +175,9 @@ static inline pid_t child_begins(void)
     return child;
 }
 #define FINISH() checks_finished()
+/* So many seconds has what must succeed, and what must end: no machine stalls that long.  Less time
+ * has only what must fail for want of it. */
+enum { PATIENCE = 60 };
 /* What most programs' main is: all tests, or all with what they need around them. */
 static inline int main_of_tests(void)
 {
