@@ -84,8 +84,16 @@ TEST(clocks_that_jump)
     }
 }
 
+/* A step of 900 s may begin in the middle of the test. */
+static double step_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)(t.tv_sec / 900);
+}
 TEST(the_clock_of_the_system)
 {
+    const double began = step_now();
     bf_filter *f = OPEN(.n = 1000, .p = 0.01, .window = 3600);
     CHECK_EQ(add_key(f, 1), BF_ADDED);
     CHECK_EQ(has_key(f, 1), 1);
@@ -93,15 +101,16 @@ TEST(the_clock_of_the_system)
     bf_part_info p;
     unsigned used = 0;
     const bf_info i = info_of(f);
+    const double steps = step_now() - began;
     CHECK(i.window == 3600 && i.parts == 4 && i.part_count == 5);
     for (unsigned q = 0; q < i.part_count; q++) {
         CHECK_EQ(bf_get_part(f, q, &p, &e), 0);
         if (p.until == 0) continue;
         used++;
-        CHECK(p.until - p.since == 4500 && p.since <= (double)time(NULL) &&
-              p.since > (double)time(NULL) - 902);
+        CHECK(p.until - p.since == 4500 && p.since >= began * 900 &&
+              p.since <= (began + steps) * 900);
     }
-    CHECK_EQ(used, 1);
+    CHECK(used >= 1 && used <= 1 + steps);
     bf_close(f);
 }
 
