@@ -107,7 +107,7 @@ static void *forker(void *unused)
                        key = name_of(FORKED, round, at);
         const pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(PATIENCE);
             _exit(bf_add(shared, &key, 8, NULL) < 0 ||
                   (!in_file && bf_test(shared, &key, 8, NULL) != 1));
         }

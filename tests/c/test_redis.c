@@ -9,7 +9,8 @@ TEST(a_user_without_the_right)
 {
     rs_command(&redis, "ACL SETUSER old on >pw ~* +@all -bitfield_ro");
     char url[128];
-    snprintf(url, sizeof url, "redis://old:pw@127.0.0.1:%d?key=ro", redis.port);
+    snprintf(
+        url, sizeof url, "redis://old:pw@127.0.0.1:%d?key=ro&timeout=%d", redis.port, PATIENCE);
     bf_filter *f =
         bf_open(&(bf_spec){ .m = 40000, .k = 7, .scheme = "classic", .storage = url }, &e);
     CHECK(f != NULL);
@@ -73,7 +74,7 @@ TEST(opened_again)
 TEST(by_unix_socket_database_and_key)
 {
     char url[128];
-    snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=2.5&key=a%%20b%%3Fc", redis.folder);
+    snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=60.5&key=a%%20b%%3Fc", redis.folder);
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url }, &e);
     if (!f) {
         FAILED("%s\n", e.msg);
@@ -84,7 +85,7 @@ TEST(by_unix_socket_database_and_key)
     CHECK_EQ(rs_number(&redis, "EXISTS \"a b?c\" \"a b?c:meta\""), 2);
     rs_command(&redis, "SELECT 0");
     bf_close(f);
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?timeout=%d", redis.port, PATIENCE);
     f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url, .key = "by key" }, &e);
     CHECK(f != NULL);
     bf_info i;

@@ -230,8 +230,7 @@ static void large_cared_for(void)
 {
     rs_command(&redis, "FLUSHALL");
     they_add("k", 0, 10);
-    bf_filter *f = OPEN("k", ADOPT_LARGE, .cache = true, .timeout = 60),
-              *g = OPEN("k", .timeout = 60);
+    bf_filter *f = OPEN("k", ADOPT_LARGE, .cache = true), *g = OPEN("k", 0);
     CHECK(rs_number(&redis, "STRLEN k") == LENGTH && rs_number(&redis, "EXISTS k:meta"));
     they_add("k", 10, 20);
     numbers(g, 20, 30);

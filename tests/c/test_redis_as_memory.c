@@ -15,7 +15,6 @@ static int how; /* it is reached */
 
 static bf_filter *open_far(bf_spec spec)
 {
-    if (how == BY_URL) spec.timeout = 60; /* thousands of positions by one script */
     if (how != BY_URL) {
         spec.redis_client = how == BY_CLIENT ? &one_server : &a_cluster;
         spec.key = "row";

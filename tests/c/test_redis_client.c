@@ -398,10 +398,11 @@ TEST(replicas_that_are_not_asked)
     static const struct {
         const char *replies, *says;
     } rows[] = { { MARKED "-ERR no\r\n#", "ERR no" }, { MARKED "$1\r\n1\r\n#", "unexpected reply" },
-        { MARKED ":0\r\n#", "only 0 of wait_replicas=1" }, { MARKED ":1\r\n#", NULL },
+        { MARKED ":0\r\n#", "only 0 of wait_replicas=2" },
+        { MARKED ":1\r\n#", "only 1 of wait_replicas=2" }, { MARKED ":2\r\n#", NULL },
         { MARKED "!", "tell what was added" } };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const int rc = replied(rows[i].replies, BF_OP_ADD, 1, 1);
+        const int rc = replied(rows[i].replies, BF_OP_ADD, 1, 2);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));

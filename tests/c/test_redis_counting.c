@@ -4,7 +4,7 @@
  * test_redis_other_clients.c.  Its own server.  About core/redis/batch.c, core/redis/bitfield.c,
  * core/redis/scripts.c, core/redis/cache.c. */
 #define _GNU_SOURCE
-#include "redis_filters.h"
+#include "redis_host_client.h"
 #include "oracle_counting.h"
 
 TEST(a_multiset_of_parts)
@@ -166,13 +166,16 @@ TEST(others_remove)
 TEST(no_replica_in_time)
 {
     rs_command(&redis, "FLUSHALL");
-    bf_filter *g = OPEN("g", .n = 100, .p = 1e-6, .grow = 2, .wait_replicas = 1, .timeout = 0.5);
+    bf_filter *g = OPEN(NULL, .n = 100, .p = 1e-6, .grow = 2, .wait_replicas = 1,
+        .redis_client = &one_server, .key = "g");
+    may_take(g, 0.2); /* half of it is for replicas; the client waits for ever */
     CHECK_REFUSED(bf_add(g, "x", 1, &e), BF_EIO, "added, but only 0 of wait_replicas=1");
     CHECK(bf_test(g, "x", 1, &e) == 1 && bf_test(g, "y", 1, &e) == 0);
     bf_close(g);
-    bf_filter *f = numbers(OPEN("f", .m = 60000, .k = 6, .counting = true, .cache = true,
-                               .cache_max_age = 1e6, .wait_replicas = 1, .timeout = 0.5),
-        0, 2);
+    bf_filter *f = OPEN(NULL, .m = 60000, .k = 6, .counting = true, .cache = true,
+        .cache_max_age = 1e6, .wait_replicas = 1, .redis_client = &one_server, .key = "f");
+    may_take(f, 0.2);
+    numbers(f, 0, 2);
     CHECK_REFUSED(bf_remove(f, "n1", 2, &e), BF_EIO, "removed, but only 0 of wait_replicas=1");
     CHECK_EQ(bf_test(f, "n1", 2, &e), 0);
     CHECK_REFUSED(bf_add(f, "n1", 2, &e), BF_EIO, "added, but only 0 of wait_replicas=1");

@@ -24,7 +24,7 @@ TEST(labels)
             BF_EIO, rows[i].says);
     }
     char url[160];
-    snprintf(url, sizeof url, "unix://%s/socket?key=twice", redis.folder);
+    snprintf(url, sizeof url, "unix://%s/socket?key=twice&timeout=%d", redis.folder, PATIENCE);
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url, .key = "twice" }, &e);
     CHECK(f && bf_add(f, "x", 1, &e) == BF_ADDED);
     bf_close(f);
@@ -275,7 +275,7 @@ TEST(very_wide_ones)
         wide.redis_client = client ? &one_server : NULL;
         wide.key = client ? "wide" : NULL;
         rs_command(&redis, "FLUSHALL");
-        bf_filter *f = opened(wide, client ? NULL : "wide", "&timeout=60", __LINE__);
+        bf_filter *f = opened(wide, client ? NULL : "wide", "", __LINE__);
         CHECK(bf_add_many(f, keys, MANY, NULL, &e) == MANY &&
               bf_test_many(f, keys, MANY, NULL, &e) == MANY);
         bf_close(f);

@@ -3,6 +3,7 @@
  * core/redis/url.c, core/redis/socket.c, core/redis/connection.c. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
+#include "redis_proxy.h"
 
 #define SECRET "s3same"
 
@@ -59,11 +60,10 @@ TEST(wrong_urls)
 }
 
 /* ---- helpers ---- */
-static bf_filter *made(const char *key, const char *more)
+static bf_filter *made(server *s, const char *key, const char *more)
 {
     bf_filter *f = bf_open(
-        &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&redis, key, more) },
-        &e);
+        &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(s, key, more) }, &e);
     if (!f) {
         FAILED("%s: %s\n", key, e.msg);
         exit(1);
@@ -151,7 +151,7 @@ TEST(wrong_passwords)
 
 TEST(killed_and_restarted)
 {
-    bf_filter *f = made("restart", "&timeout=1"), *g;
+    bf_filter *f = made(&redis, "restart", ""), *g;
     rs_command(&redis, "SAVE");
     rs_stop(&redis, SIGKILL);
     FAILS(f, "refused", "refused");
@@ -163,7 +163,7 @@ TEST(killed_and_restarted)
     rs_stop(&redis, SIGKILL);
     rs_resume(&redis);
     FAILS(f, "is lost", "is lost"); /* back, but without the key */
-    CHECK((g = made("restart", "")) != NULL);
+    CHECK((g = made(&redis, "restart", "")) != NULL);
     SOUND(f); /* re-created by another: followed */
     SOUND(g);
     CLOSE(f, g);
@@ -172,7 +172,7 @@ TEST(killed_and_restarted)
 /* ---- the server ---- */
 TEST(out_of_memory)
 {
-    bf_filter *f = made("oom", "");
+    bf_filter *f = made(&redis, "oom", "");
     long keys = rs_number(&redis, "DBSIZE");
     rs_command(&redis, "CONFIG SET maxmemory 1");
     FAILS(f, NULL, "OOM");
@@ -193,21 +193,26 @@ TEST(out_of_memory)
     bf_close(f);
 }
 
+/* Its reply comes when the call has ended, and is not taken for that of the next one. */
 TEST(a_server_that_sleeps)
 {
-    bf_filter *f = made("sleep", "&timeout=0.2&retry_after=0");
+    proxy x;
+    proxy_start(&x, &redis);
+    server far = redis;
+    far.port = x.port;
+    bf_filter *f = made(&far, "sleep", "&retry_after=0");
     for (int add = 0; add < 2; add++) {
-        int fd = rs_connect(redis.port);
-        if (write(fd, "DEBUG SLEEP 0.8\r\n", 17) < 0) failed_here++;
-        rs_pause(50);
+        x.orders->hold_at = x.orders->answers + 1;
+        may_take(f, 0.2);
         CHECK_EQ(add ? bf_add(f, "there", 5, &e) : bf_test(f, "there", 5, &e), BF_EIO);
         CHECK_EQ(e.sys_errno, ETIMEDOUT);
         CHECK_HAS(e.msg, add ? "tell what was added" : "timed out");
-        rs_command(&redis, "PING"); /* answered when it is awake */
-        close(fd);
+        may_take(f, PATIENCE);
+        x.orders->hold_at = 0;
         SOUND(f);
     }
     bf_close(f);
+    proxy_end(&x);
 }
 
 int main(void) { return main_with_redis(&redis); }

@@ -97,7 +97,7 @@ static void *work(void *unused)
 static int use(bool forgets)
 {
     char name[24];
-    alarm(20);
+    alarm(PATIENCE);
     if (bf_add(filter, "child", 5, &e) < 0) return 1;
     for (unsigned round = 0; !forgets && round < acknowledged; round++)
         for (unsigned i = 0; i < KEYS; i += 25)

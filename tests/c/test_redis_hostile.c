@@ -25,7 +25,7 @@ static long peak(void)
     return u.ru_maxrss;
 }
 
-static host_client through_proxy = { .port = &x.port, .timeout = 2 };
+static host_client through_proxy = { .port = &x.port };
 static const bf_redis_client host = {
     .exchange = host_exchange, .name = "the test's client", .ctx = &through_proxy
 };
@@ -172,7 +172,7 @@ TEST(pieces)
 /* ---- a sound Redis whose companion hash somebody has filled ---- */
 TEST(huge_hashes)
 {
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=60", redis.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=%d", redis.port, PATIENCE);
     rs_command(&redis, "DEL h h:meta");
     bf_filter *f = bf_open(
                   &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e),
@@ -204,7 +204,7 @@ int main(void)
 {
     rs_start(&redis, NULL);
     proxy_start(&x, &redis);
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=2", x.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=%d", x.port, PATIENCE);
     make_world_keys();
     run_tests();
     proxy_end(&x);

@@ -179,7 +179,8 @@ static bf_filter *take(const world *w, size_t taker)
 {
     char url[100];
     bf_spec s = takers[taker].spec;
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d%s", redis.port, w->login ? "/2" : "");
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d%s?timeout=%d", redis.port, w->login ? "/2" : "",
+        PATIENCE);
     s.storage = url;
     s.key = w->key;
     bf_filter *f = taker < SMALL ? NULL : numbers(bf_open(&s, &e), 0, 60);

@@ -52,7 +52,8 @@ static void certificate(const char *name, const char *names)
 /* rediss:// to a port, trusting a file of ours (NULL = the system), and what follows. */
 static const char *to(const char *host, int port, const char *ca, const char *more)
 {
-    int n = snprintf(url, sizeof url, "rediss://%s:%d/0?key=k%s", host, port, more);
+    int n = snprintf(
+        url, sizeof url, "rediss://%s:%d/0?key=k&timeout=%d%s", host, port, PATIENCE, more);
     if (ca) snprintf(url + n, sizeof url - (size_t)n, "&ca=%s/%s", keys, ca);
     return url;
 }
@@ -116,7 +117,7 @@ TEST(who_is_trusted)
     char text[200];
     rs_command(&redis, "FLUSHALL");
     bf_close(make(to("127.0.0.1", redis.tls, "ca.pem", "")));
-    bf_close(make(to("localhost", redis.tls, "ca.pem", "&timeout=9")));
+    bf_close(make(to("localhost", redis.tls, "ca.pem", "&timeout=90")));
     REFUSED(to("localhost", redis.tls, NULL, ""), BF_EIO, "certificate");
     REFUSED(to("localhost", redis.tls, "stranger.pem", ""), BF_EIO, "no TLS with it");
     REFUSED(to("127.0.0.2", redis.tls, "ca.pem", ""), BF_EIO,
@@ -142,8 +143,8 @@ TEST(whose_name_it_is)
     rs_stop(&other, SIGKILL);
     other.name = "server";
     rs_resume(&other);
-    REFUSED(to("localhost", other.tls, "ca.pem", "&timeout=3"), BF_EIO,
-        "(TLS)"); /* it wants to see our certificate */
+    /* it wants to see our certificate */
+    REFUSED(to("localhost", other.tls, "ca.pem", ""), BF_EIO, "(TLS)");
     bf_close(make(to("localhost", other.tls, "ca.pem", text)));
     rs_end(&other);
 }
@@ -162,14 +163,15 @@ static void spoilt(proxy *x, int mode, const char *text)
     proxy_order(x, mode, text);
     REFUSED(to("localhost", x->port, "ca.pem", "&timeout=0.5&retry_after=0"), BF_EIO, "(TLS)");
     proxy_order(x, PASS, "");
-    bf_filter *f = make(to("localhost", x->port, "ca.pem", "&timeout=9&retry_after=0"));
+    bf_filter *f = make(to("localhost", x->port, "ca.pem", "&retry_after=0"));
     CHECK(bf_add(f, "kept", 4, &e) >= 0);
-    bf_filter *hasty = make(to("localhost", x->port, "ca.pem", "&timeout=0.5&retry_after=0"));
+    bf_filter *hasty = make(to("localhost", x->port, "ca.pem", "&retry_after=0"));
+    may_take(hasty, 0.5);
     proxy_order(x, mode, text);
     CHECK(bf_test(hasty, "kept", 4, &e) == BF_EIO && strstr(e.msg, "(TLS)"));
     CHECK(bf_add(hasty, "kept", 4, &e) == BF_EIO);
     proxy_order(x, PASS, "");
-    rs_pause(50);
+    may_take(hasty, PATIENCE);
     CHECK(bf_test(f, "kept", 4, &e) == 1 && bf_test(hasty, "kept", 4, &e) == 1 &&
           bf_add(f, "kept", 4, &e) >= 0);
     CLOSE(f, hasty);

@@ -2,7 +2,9 @@
  * and keys n0, n1, ... */
 #ifndef REDIS_FILTERS_H
 #define REDIS_FILTERS_H
-#include "../../../core/bloomfilter_host.h"
+#include "../../../core/parts/filter.h"
+#include "../../../core/redis/connection.h"
+#include "../../../core/redis/redis.h"
 #include "check.h"
 #include "redis_server.h"
 
@@ -17,7 +19,17 @@ static inline bf_filter *opened(bf_spec spec, const char *key, const char *more,
     if (!f) FAILED("line %d: %s\n", line, e.msg);
     return f;
 }
-#define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "&timeout=60", __LINE__)
+#define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
+
+/* A round trip of f may take so long, from now on. */
+static inline void may_take(bf_filter *f, double seconds)
+{
+    const struct timeval tv = { (time_t)seconds,
+        (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6) };
+    bf_redis *r = f->bitmap.store.impl;
+    r->conn->url.timeout = seconds;
+    if (r->conn->socket) setsockopt(r->conn->socket->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
+}
 
 static inline int code_of(bf_spec spec, const char *key)
 {

@@ -8,8 +8,7 @@
 
 typedef struct {
     const int *port;
-    int timeout; /* seconds for a reply, 0: for ever */
-    int fd;      /* 0: not connected */
+    int fd; /* 0: not connected */
     int round_trips;
 } host_client;
 
@@ -30,8 +29,6 @@ static inline int host_exchange(
         bf_reply_fault(sink, ECONNREFUSED, "", 0);
         return BF_CLIENT_UNSENT;
     }
-    const struct timeval limit = { .tv_sec = c->timeout };
-    setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
     for (size_t i = 0; i < nparts; want += (int64_t)parts[i++].commands)
         if (send(c->fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len)

@@ -67,6 +67,7 @@ static bool trips_read(int fd, size_t replies)
             continue;
         }
         ssize_t c = __real_recv(fd, trips.bytes + trips.have, sizeof trips.bytes - trips.have, 0);
+        if (c < 0 && errno == EINTR) continue; /* the process was stopped meanwhile */
         if (c <= 0) return false;
         trips.have += (size_t)c;
     }
@@ -129,6 +130,7 @@ static ssize_t trips_send_all(int fd, const char *buf, size_t n)
 {
     for (size_t done = 0; done < n;) {
         ssize_t c = __real_send(fd, buf + done, n - done, MSG_NOSIGNAL);
+        if (c < 0 && errno == EINTR) continue;
         if (c <= 0) return c;
         done += (size_t)c;
     }

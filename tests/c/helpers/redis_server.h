@@ -30,14 +30,15 @@ static inline double rs_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A socket bound to a free port of 127.0.0.1. */
+/* A socket bound to a free port of 127.0.0.1.  While it is open nobody else gets this port, but who
+ * asks for it, as redis-server does, may listen there. */
 static int rs_bind(int *port)
 {
     struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof a;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) ||
-        getsockname(fd, (struct sockaddr *)&a, &len)) {
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)) ||
+        bind(fd, (struct sockaddr *)&a, sizeof a) || getsockname(fd, (struct sockaddr *)&a, &len)) {
         perror("bind");
         exit(1);
     }
@@ -210,7 +211,7 @@ static void rs_resume(server *s)
 {
     s->client = -1;
     if ((s->pid = fork()) == 0) rs_run(s);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < PATIENCE * 50; i++) {
         char *pong = rs_command(s, "PING");
         if (!strcmp(pong, "+PONG")) return;
         if (s->client >= 0) {
@@ -233,9 +234,8 @@ static inline void rs_begin(server *s)
         perror("mkdtemp");
         exit(1);
     }
-    int fd = rs_bind(&s->port), other = s->keys ? rs_bind(&s->tls) : -1;
-    close(fd);
-    if (other >= 0) close(other);
+    rs_bind(&s->port); /* stays open: the port is the server's also while it is stopped */
+    if (s->keys) rs_bind(&s->tls);
     rs_resume(s);
 }
 
@@ -267,7 +267,8 @@ static inline void rs_replica(server *s, const server *of)
 {
     rs_start(s, NULL);
     rs_command(s, "REPLICAOF 127.0.0.1 %d", of->port);
-    for (int i = 0; i < 500 && !strstr(rs_command(s, "INFO replication"), "link_status:up"); i++)
+    for (int i = 0;
+        i < PATIENCE * 50 && !strstr(rs_command(s, "INFO replication"), "link_status:up"); i++)
         rs_pause(20);
 }
 
@@ -282,8 +283,9 @@ static inline int main_with_redis(server *s)
 /* redis://127.0.0.1:PORT/0?key=KEY and what follows; lives until the next call. */
 static inline const char *rs_url(server *s, const char *key, const char *more)
 {
-    snprintf(s->url, sizeof s->url, "redis://%s%s%s127.0.0.1:%d/0?key=%s%s",
-        *s->password ? ":" : "", s->password, *s->password ? "@" : "", s->port, key, more);
+    snprintf(s->url, sizeof s->url, "redis://%s%s%s127.0.0.1:%d/0?key=%s&timeout=%d%s",
+        *s->password ? ":" : "", s->password, *s->password ? "@" : "", s->port, key, PATIENCE,
+        more);
     return s->url;
 }
 #endif

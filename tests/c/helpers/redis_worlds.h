@@ -88,9 +88,9 @@ static inline bf_spec world_spec(world *w, opening how)
     s.read_only = how == TO_READ;
     if (how == WITH_PARAMETERS && s.m && !s.scheme) s.scheme = "classic";
     snprintf(url, sizeof url,
-        w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5&retry_after=0"
-                 : "redis://127.0.0.1:%d?key=%s&timeout=5&retry_after=0",
-        redis.port, w->key);
+        w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=%d&retry_after=0"
+                 : "redis://127.0.0.1:%d?key=%s&timeout=%d&retry_after=0",
+        redis.port, w->key, PATIENCE);
     if (w->client) {
         s.redis_client = w->cluster ? &a_cluster : &one_server;
         s.key = w->key;
