@@ -61,7 +61,8 @@ static int locked(void)
 TEST(the_first_write_waits_for_the_disk)
 {
     const bf_spec kinds[] = { { .n = 1000, .p = 1e-6 }, { .n = 1000, .p = 1e-6, .counting = true },
-        { .n = 1000, .p = 1e-6, .grow = 2 }, { .n = 1000, .p = 1e-6, .window = 10 } };
+        { .n = 1000, .p = 1e-6, .grow = 2 },
+        { .n = 1000, .p = 1e-6, .window = 10, .clock = clock_of } };
     for (size_t i = 0; i < COUNT(kinds); i++) {
         bf_filter *f = open_(kinds[i]);
         CHECK_EQ(add_in_two_threads(f, -1, 0, KEYS), KEYS);

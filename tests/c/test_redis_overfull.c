@@ -172,7 +172,7 @@ static void filled_by_unions(bf_filter *f, bf_spec spec)
 TEST(of_every_kind)
 {
     static const bf_spec specs[] = { { .n = 1000, .p = 0.01, .counting = true },
-        { .n = 1000, .p = 0.01, .window = 3600 } };
+        { .n = 1000, .p = 0.01, .window = 1e9 } };
     for (size_t i = 0; i < COUNT(specs); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = opened(specs[i], "k", "", __LINE__);

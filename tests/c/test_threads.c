@@ -90,7 +90,7 @@ static const kind kinds[] = {
     { "grow, file", { .n = 30000, .p = 0.01, .grow = 2 }, true, true },
     { "grow, writer", { .n = 30000, .p = 0.01, .grow = 2, .exclusive = true }, true, false },
     { "grow, counting", { .n = 30000, .p = 0.01, .grow = 2, .counting = true }, false, true },
-    { "window", { .n = 100000, .p = 0.01, .window = 3600 }, false, true },
+    { "window", { .n = 100000, .p = 0.01, .window = 1e9 }, false, true },
 };
 
 static bf_filter *open_kind(const kind *k, const char *path)

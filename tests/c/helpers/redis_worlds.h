@@ -49,7 +49,7 @@ static world worlds[] = {
       .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4,
       .clock = world_clock } },
     { .name = "window by Redis's clock", .key = "w", .part = "w", .part_meta = "w:meta",
-      .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 40000, .parts = 4 },
+      .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 4e9, .parts = 4 },
       .alike = true },
     { .name = "login", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .m = 20000, .k = 5 }, .login = true, .alike = true },
