@@ -171,6 +171,7 @@ typedef struct {
     bool cluster; /* each part has its number, not the last one alone */
     char number[DIGITS];
     int calls, drops, keys[2], commands[2];
+    bool waits; /* WAIT came for two replicas, with half of the two seconds of a host's client */
 } script;
 
 static int64_t feed(script *s, bf_reply_sink *sink, const char *bytes, size_t len)
@@ -188,7 +189,9 @@ static int play(
     const bf_redis_part *part = s->cluster ? parts : parts + nparts - 1;
     const char *number = NULL, *text;
     int64_t have = 0;
+    static const char wait[] = "*3\r\n$4\r\nWAIT\r\n$1\r\n2\r\n$4\r\n1000\r\n";
     s->calls++;
+    s->waits = memmem(part->bytes, part->len, wait, sizeof wait - 1) != NULL;
     for (size_t i = 0; i < nparts && i < 2; i++) {
         s->keys[i] = parts[i].key[1];
         s->commands[i] = (int)parts[i].commands;
@@ -359,6 +362,7 @@ static int replied(const char *replies, int op, size_t nkeys, unsigned wait_repl
         .of = &r, .op = op, .pos = pos, .nkeys = nkeys, .k = 2, .present = was, .pending = true
     };
     const int rc = bf_redis_apply(&request, &e);
+    CHECK_EQ(s.waits, wait_replicas == 2);
     bf_conn_free(&link);
     free(r.room.at);
     return rc;
