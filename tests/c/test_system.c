@@ -127,6 +127,7 @@ TEST(names)
     CHECK(!bf_open(&(bf_spec){ .storage = longer }, &e) && e.sys_errno == ENOENT);
     CHECK_HAS(e.msg, "cannot open ..."); /* the end of a path is the telling part */
     CHECK_HAS(e.msg, "7/f: No such file or directory");
+    CHECK_EQ(strlen(e.msg), sizeof e.msg - 1);
 }
 
 /* A folder, a FIFO, a device, a link to nothing: none is opened, loaded or replaced. */
