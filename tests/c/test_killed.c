@@ -12,7 +12,7 @@ static const bf_spec kinds[] = {
     { .n = 10, .p = 1e-7, .grow = 1.1, .storage = path }, /* grows all the time */
     { .n = 10, .p = 1e-7, .grow = 1.1, .storage = path, .counting = true },
 };
-enum { WRITERS = 2 };
+enum { WRITERS = 2, IN_A_ROUND = 50000 };
 typedef struct {
     uint64_t added; /* acknowledged */
     uint64_t taken; /* keys 0, 2, 4 ..., of which the last may be half done */
@@ -23,7 +23,9 @@ static void write_until_killed(const bf_spec *s, unsigned w)
 {
     bf_filter *f = bf_open(s, NULL);
     name t;
+    const uint64_t enough = done[w].added + IN_A_ROUND;
     for (uint64_t i = done[w].added; f; i++) {
+        while (i == enough) pause(); /* who kills it stalls */
         if (add(f, (char)('a' + w), i) < 0) break;
         __atomic_store_n(&done[w].added, i + 1, __ATOMIC_SEQ_CST);
         if (!s->counting || i % 2 == 0 || done[w].taken > i / 2) continue;
