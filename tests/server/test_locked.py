@@ -9,7 +9,7 @@ import re
 import signal
 
 import pytest
-from daemons import PATIENCE
+from daemons import PATIENCE, until_status
 
 KINDS = {
     "fixed": "n=1000&p=0.000001",
@@ -125,10 +125,11 @@ def test_new_is_said_once_when_a_job_goes_on(start, tmp_path, one):
 def test_one_deadline_for_all_that_wait(start, tmp_path, kind):
     """A request does not wait for the deadlines of those before it, too; none of them is done
     later."""
-    server = start("--storage", f"{tmp_path}/", "--deadline", 1)
-    assert server.ask("PUT", f"/f/x?{KINDS[kind]}").status == 201
+    begun, server = (start("--storage", f"{tmp_path}/", *more) for more in ([], ["--deadline", 1]))
+    assert begun.ask("PUT", f"/f/x?{KINDS[kind]}").status == 201
     keys = [f"k{i}" for i in range(50)]
-    assert server.post("/f/x/add", lines(keys)).body == b"1" * 50
+    assert begun.post("/f/x/add", lines(keys)).body == b"1" * 50
+    until_status(200, lambda: server.get("/f/x"))
     ask = [(server.get, "/f/x")] * 3 + [
         (server.post, "/f/x/add", lines(f"n{i}" for i in range(900)))
     ]
@@ -143,10 +144,10 @@ def test_one_deadline_for_all_that_wait(start, tmp_path, kind):
         assert re.search(
             r"its lock \(flock\); this call waited \d+ sec|--deadline", reply.headers["x-error"]
         )
-    assert server.get("/f/x").status == 200
+    until_status(200, lambda: server.get("/f/x"))
     if kind == "counting":
-        assert server.post("/f/x/count", lines(keys)).body == b"\1" * 50
-    assert server.post("/f/x/contain", lines(keys)).body == b"1" * 50
+        assert begun.post("/f/x/count", lines(keys)).body == b"\1" * 50
+    assert begun.post("/f/x/contain", lines(keys)).body == b"1" * 50
 
 
 def test_a_daemon_that_ends_answers_what_waits(start, tmp_path):
