@@ -2,6 +2,7 @@
 
 import pytest
 from bloomfilter import BloomFilter, Error
+from servers import PATIENCE
 
 redis = pytest.importorskip("redis")
 pytest.importorskip("redis.asyncio")
@@ -14,7 +15,7 @@ FAULTS = (Error, OSError)
 def plain(port, **options):
     """No retries of redis-py's own: a fault is there at once."""
     return redis.Redis(
-        port=port, host="127.0.0.1", retry=Retry(NoBackoff(), 0), socket_timeout=5, **options
+        port=port, host="127.0.0.1", retry=Retry(NoBackoff(), 0), socket_timeout=PATIENCE, **options
     )
 
 

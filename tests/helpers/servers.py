@@ -9,6 +9,9 @@ import threading
 import time
 
 
+PATIENCE = 60  # seconds; less only for what must fail
+
+
 def free_port(most=65535):
     while True:
         with socket.socket() as s:
@@ -18,7 +21,7 @@ def free_port(most=65535):
             return port
 
 
-def until(done, what, seconds=60):
+def until(done, what, seconds=PATIENCE):
     """Waits for what must come; no test depends on when."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -59,7 +62,7 @@ class Server:
 
     def __call__(self, command):
         """One command as in telnet; what is answered, as text."""
-        with socket.create_connection(("127.0.0.1", self.port), 5) as s:
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
             s.sendall(command.encode() + b"\r\nQUIT\r\n")
             return (
                 b"".join(iter(lambda: s.recv(1 << 16), b""))
@@ -68,7 +71,7 @@ class Server:
             )
 
     def url(self, key, more=""):
-        return f"redis://127.0.0.1:{self.port}/0?key={key}{more}"
+        return f"redis://127.0.0.1:{self.port}/0?timeout={PATIENCE}&key={key}{more}"
 
     def stop(self):
         self.process.kill()
@@ -94,7 +97,10 @@ def sentinel(folder, port):
         ["redis-server", settings, "--sentinel"], stdout=subprocess.DEVNULL, cwd=folder
     )
     try:
-        until(lambda: socket.create_connection(("127.0.0.1", own), 5).close() is None, "a start")
+        until(
+            lambda: socket.create_connection(("127.0.0.1", own), PATIENCE).close() is None,
+            "a start",
+        )
         yield own
     finally:
         process.kill()
@@ -103,7 +109,8 @@ def sentinel(folder, port):
 
 class Cluster:
     def __init__(self, folder, masters=3, replicas=1):
-        own = "--cluster-enabled yes --cluster-node-timeout 1500 --cluster-replica-validity-factor 0 --cluster-allow-replica-migration no --repl-diskless-sync-delay 0 --cluster-config-file".split()
+        # a node that stands still is not dead: a test says which is
+        own = "--cluster-enabled yes --cluster-node-timeout 60000 --cluster-replica-validity-factor 0 --cluster-allow-replica-migration no --repl-diskless-sync-delay 0 --cluster-config-file".split()
         self.servers = []
         for i in range(masters * (1 + replicas)):
             self.servers.append(
@@ -183,6 +190,12 @@ class Cluster:
             if any("myself" in line[2] and line[3] == own for line in self.nodes(s))
         )
 
+    def end_soon(self):
+        """Nodes that do not answer are soon taken for dead."""
+        for server in self.servers:
+            if server.process.poll() is None:
+                server("CONFIG SET cluster-node-timeout 1000")
+
     def begin_move(self, key, target):
         """From here until end_move the slot is in two places."""
         source, slot = (
@@ -195,7 +208,7 @@ class Cluster:
 
     @staticmethod
     def move_key(source, target, key):
-        assert "+OK" in source(f'MIGRATE 127.0.0.1 {target.port} "" 0 5000 KEYS {key}'), key
+        assert "+OK" in source(f'MIGRATE 127.0.0.1 {target.port} "" 0 60000 KEYS {key}'), key
 
     def end_move(self, source, target, slot):
         for server in (target, source, *self.masters()):

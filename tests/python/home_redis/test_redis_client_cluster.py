@@ -15,7 +15,7 @@ from redis_clients import (
     plain,
     redis,
 )
-from servers import Cluster, until
+from servers import PATIENCE, Cluster, until
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def cluster(tmp_path_factory):
 
 def through(cluster, **options):
     alive = next(server for server in cluster.servers if server.process.poll() is None)
-    return redis.RedisCluster(host="127.0.0.1", port=alive.port, socket_timeout=5, **options)
+    return redis.RedisCluster(host="127.0.0.1", port=alive.port, socket_timeout=PATIENCE, **options)
 
 
 def test_cluster_same_bits(cluster):
@@ -150,7 +150,7 @@ def test_cluster_fails_over_and_goes_down(cluster):
         master = cluster.master_of("failing")
         replica = cluster.replica_of(master)
         # WAIT counts the replicas that have what its own connection wrote
-        assert master("SET {failing}:last 1\r\nWAIT 1 5000").startswith("+OK\r\n:1")
+        assert master("SET {failing}:last 1\r\nWAIT 1 60000").startswith("+OK\r\n:1")
         master.stop()
 
         def whole():
@@ -161,9 +161,12 @@ def test_cluster_fails_over_and_goes_down(cluster):
             except FAULTS:
                 return False
 
+        assert not whole()
+        assert replica("CLUSTER FAILOVER TAKEOVER") == "+OK\r\n"
         until(whole, "the failover")
         assert "after" in bf and "never" not in bf
         replica.stop()
+        cluster.end_soon()
         until(
             lambda: (
                 "cluster_state:fail"
