@@ -79,11 +79,11 @@ if ($kind === 'predis') {
             return Chaos::reply($reply);
         }
     }
-    $client = new Predis\Client("tcp://127.0.0.1:$port?read_write_timeout=2", ['connections' => ['tcp' => HostileConnection::class]]);
+    $client = new Predis\Client("tcp://127.0.0.1:$port?read_write_timeout=60", ['connections' => ['tcp' => HostileConnection::class]]);
 } else {
     $client = new HostileRedis;
-    $client->connect('127.0.0.1', (int) $port, 2);
-    $client->setOption(Redis::OPT_READ_TIMEOUT, 2);
+    $client->connect('127.0.0.1', (int) $port, 60);
+    $client->setOption(Redis::OPT_READ_TIMEOUT, 60);
     $client->setOption(Redis::OPT_PREFIX, 'mine:');
 }
 

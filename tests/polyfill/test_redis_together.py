@@ -173,9 +173,9 @@ def test_a_signal_handler_throws_into_round_trips(how, client, redis, php, phpre
 FORK = """
 $c = new Redis;
 $c->connect('127.0.0.1', (int) $argv[1]);
-$c->setOption(Redis::OPT_READ_TIMEOUT, 1);
 $f = new BloomFilter(n: 10000, p: 1e-6, storage: $c, key: 'fork');
 $f->addMany(array_map(fn($i) => "in $i", range(0, 99)));
+$c->setOption(Redis::OPT_READ_TIMEOUT, 1);
 $child = pcntl_fork();
 for ($wrong = $i = 0; $i < 2000; $i++) try { $wrong += !$f->exists('in ' . $i % 100) || $f->exists("out $i"); } catch (BloomFilterException) {}
 if (!$child) exit((int) ($wrong > 0));
