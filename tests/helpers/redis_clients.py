@@ -19,6 +19,16 @@ def plain(port, **options):
     )
 
 
+def patience(pool, seconds=PATIENCE):
+    """So long for each reply from now on, on connections that there are and new ones: short only
+    while calls may fail, or must."""
+    pool.connection_kwargs["socket_timeout"] = seconds
+    for connection in [*pool._available_connections, *pool._in_use_connections]:
+        connection.socket_timeout = seconds
+        if sock := getattr(connection, "_sock", None):
+            sock.settimeout(seconds)
+
+
 def check_against_memory(client, scheme, key="seen"):
     keys = [f"k{i}" for i in range(3000)]
     with BloomFilter(n=5000, p=0.01, scheme=scheme, storage=client, key=key) as bf:

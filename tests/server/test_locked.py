@@ -15,7 +15,7 @@ KINDS = {
     "fixed": "n=1000&p=0.000001",
     "counting": "n=1000&p=0.000001&counting=1",
     "grow": "n=100&p=0.000001&grow=2",
-    "window": "n=1000&p=0.000001&window=1&parts=1",
+    "window": "n=1000&p=0.000001&window=1000&parts=1",
 }
 REMOVE = b"GET /f/x/remove=a HTTP/1.1\r\nHost: localhost\r\n\r\n"
 VERBS = ["add", "contain", "remove", "count"]

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 pytest.importorskip("greenlet")
-from redis_clients import NoBackoff, Retry, odd_replies, redis  # noqa: E402
+from redis_clients import NoBackoff, Retry, odd_replies, patience, redis  # noqa: E402
 from redis_tls import tls_server  # noqa: E402
 from servers import Proxy  # noqa: E402
 
@@ -137,25 +137,17 @@ def test_a_key_that_the_scheme_refuses_fails_alone(server):
 
 
 # ---- faults ----
-def waits(client, seconds):
-    """So long for each reply from now on, on connections that there are and new ones."""
-    pool = client.connection_pool
-    pool.connection_kwargs["socket_timeout"] = seconds
-    for connection in pool._available_connections:
-        connection.socket_timeout = seconds
-
-
 def test_a_server_that_does_not_answer(server):
     async def test(bf, client):
         await bf.add("x")
         server.process.send_signal(signal.SIGSTOP)
-        waits(client, 0.05)
+        patience(client.connection_pool, 0.05)
         try:
             for call in (bf.add("a"), bf.exists("x"), bf.update(["b"])):
                 with pytest.raises(TimeoutError):
                     await call
         finally:
-            waits(client, None)
+            patience(client.connection_pool)
             server.process.send_signal(signal.SIGCONT)
         assert await bf.exists("x") and await bf.add("c")
 
@@ -284,13 +276,13 @@ def test_a_cancelled_call_that_fails_logs_nothing(server, home, name):
 
     def hang_up(request, answer):
         arrived.set()
-        cut.wait(10)
+        cut.wait(60)
 
     async def main():
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda loop, context: logged.append(context["message"]))
         async with plain(proxy.port) as client:
-            where = {"storage": f"redis://127.0.0.1:{proxy.port}/0?key=seen"}
+            where = {"storage": f"redis://127.0.0.1:{proxy.port}/0?key=seen&timeout=60"}
             if home == "client":
                 where = {"storage": client, "key": "seen"}
             async with await BloomFilter.create(**SPEC, **where) as bf:
@@ -387,7 +379,7 @@ def test_a_rebuild_does_not_wait_for_itself(server, home):
         await reading.wait()
         waits = asyncio.ensure_future(bf.exists("old"))
         with pytest.raises(Error, match="the rebuild that reads these keys"):
-            await asyncio.wait_for(rebuild, 20)
+            await asyncio.wait_for(rebuild, 60)
         assert await waits and await bf.exists("old")
 
     asyncio.run(main())
@@ -557,10 +549,10 @@ def test_everything_is_cancelled_before_it_begins(server):
                 other.cancel()
             await asyncio.wait([task])
             assert task.cancelled()
-            assert await asyncio.wait_for(bf.add("b"), 10)
-            assert not await asyncio.wait_for(bf.exists("a"), 10)
+            assert await asyncio.wait_for(bf.add("b"), 60)
+            assert not await asyncio.wait_for(bf.exists("a"), 60)
             await bf.close()
             with pytest.raises(ValueError, match="closed"):
-                await asyncio.wait_for(bf.add("c"), 10)
+                await asyncio.wait_for(bf.add("c"), 60)
 
     asyncio.run(main())

@@ -58,19 +58,21 @@ import sys
 from gevent import monkey; monkey.patch_all()
 import gevent, redis
 from bloomfilter import BloomFilter
-f = BloomFilter(n=1000, p=1e-9, storage=redis.Redis(port=int(sys.argv[1])), key="green")
+f = BloomFilter(n=1000, p=1e-9, storage=redis.Redis(port=int(sys.argv[1]), socket_timeout=60), key="green")
 client = redis.Redis(port=int(sys.argv[1]))
-client.client_pause(500)
+client.client_pause(60000, all=False)
 first, second = gevent.spawn(f.add, "x"), gevent.spawn(f.add, "y")
 gevent.sleep(0.1)
 second.kill()      # it waits for its turn
 assert isinstance(second.value, gevent.GreenletExit), second.value
-assert first.get(timeout=30) is True and f.add("y") is True
-client.client_pause(500)
+client.client_unpause()
+assert first.get(timeout=60) is True and f.add("y") is True
+client.client_pause(60000, all=False)
 try:
     with gevent.Timeout(0.1): f.add("z")   # it waits for Redis
 except gevent.Timeout: pass
 else: raise SystemExit("no timeout")
+client.client_unpause()
 assert "x" in f and "y" in f and "absent" not in f
 print("right")
 """

@@ -7,7 +7,7 @@ import random
 
 import pytest
 from bloomfilter import BloomFilter, Error
-from redis_clients import redis
+from redis_clients import patience, redis
 
 SPEC = {"n": 20_000, "p": 1e-12}
 CALLS = 600
@@ -136,9 +136,8 @@ def test_never_a_wrong_answer(redis_server, seed, one, kind):
             elif not mischief.quiet and self._sock:
                 self._sock = Sock(self._sock)
 
-    pool = redis.ConnectionPool(
-        connection_class=Connection, port=redis_server.port, socket_timeout=0.2
-    )
+    pool = redis.ConnectionPool(connection_class=Connection, port=redis_server.port)
+    patience(pool)
     client = redis.Redis(connection_pool=pool, single_connection_client=one)
     bf, other = (BloomFilter(**SPEC, **kind, storage=client, key=key) for key in ("seen", "other"))
     other.add("there")
@@ -153,9 +152,11 @@ def test_never_a_wrong_answer(redis_server, seed, one, kind):
 
     mischief.enter = enter
     bf.add("x")
+    patience(pool, 0.2)
     for call, key, got in oracle.tries(mischief, seed):
         with contextlib.suppress(Error, OSError, Odd, Stop):
             got.append(bf.add(key) if call == "add" else key in bf)
+    patience(pool)
     assert all(bf.contains_many(oracle.added)) and "never" not in bf
     assert one or not pool._in_use_connections
     with BloomFilter.open(redis_server.url("seen")) as by_url:
@@ -189,16 +190,17 @@ def test_never_a_wrong_answer_in_an_event_loop(redis_server, seed, one):
                 self._reader = Reader(self._reader)
 
     async def main():
-        pool = redis.asyncio.ConnectionPool(
-            connection_class=Connection, port=redis_server.port, socket_timeout=0.2
-        )
+        pool = redis.asyncio.ConnectionPool(connection_class=Connection, port=redis_server.port)
+        patience(pool)
         client = redis.asyncio.Redis(connection_pool=pool, single_connection_client=one)
         bf = await awaited.BloomFilter.create(**SPEC, storage=client, key="seen")
         await bf.add("x")
         mischief.enter = lambda: None
+        patience(pool, 0.2)
         for call, key, got in oracle.tries(mischief, seed):
             with contextlib.suppress(Error, OSError, Odd):
                 got.append(await getattr(bf, call)(key))
+        patience(pool)
         assert all(await bf.contains_many(oracle.added)) and not await bf.exists("never")
         await bf.close()
         await client.aclose()

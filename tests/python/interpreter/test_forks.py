@@ -15,7 +15,7 @@ from bloomfilter import BloomFilter, CountingBloomFilter, Error
 def child(check):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(30)
+        signal.alarm(60)
         code = 1
         try:
             code = 0 if check() else 2
@@ -160,10 +160,10 @@ def test_a_fork_during_another_threads_trip(redis_by_url, run_python, kind, clie
     """The server is stopped at that moment, and the child waits for it to go on.  The lock of an
     only connection is another thread's, who is not in the child."""
     redis_by_url("FLUSHALL")
-    one = f"port={redis_by_url.port}, single_connection_client={'one' in client}"
+    one = f"port={redis_by_url.port}, socket_timeout=60, single_connection_client={'one' in client}"
     where = f"storage=redis.Redis({one}), key='fork'"
     if client == "URL":
-        where = f"storage={redis_by_url.url('fork', '&timeout=20')!r}"
+        where = f"storage={redis_by_url.url('fork')!r}"
     code = f"""
 import redis
 bf = BloomFilter(n=1000, p=.01, {where}, {kind})
@@ -171,7 +171,7 @@ os.kill({redis_by_url.process.pid}, signal.SIGSTOP)
 thread_that_waits(lambda: bf.add("a"))
 pid = os.fork()
 if pid == 0:
-    signal.alarm(30)
+    signal.alarm(60)
     os._exit(0 if use(bf) and close(bf) else 1)
 closes = child(lambda: close(bf))
 time.sleep(0.1)  # the other child waits
