@@ -245,9 +245,9 @@ def lines_of(keys):
     return b"".join((key if isinstance(key, bytes) else b"%d" % key) + b"\n" for key in keys)
 
 
-def redis_url(port):
+def redis_url(port, key="app"):
     """Who waits for a Redis that hangs does so for longer than a test."""
-    return f"redis://127.0.0.1:{port}/0?key=app&timeout=300"
+    return f"redis://127.0.0.1:{port}/0?timeout=300&key={key}"
 
 
 def redis_command(port, text):

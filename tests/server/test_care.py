@@ -156,12 +156,12 @@ def test_adopt_needs_a_scheme(start, redis):
     """Without one, the foreign bitmap cannot be read, and a new filter is not what was asked for."""
     port, _ = redis
     redis_py.Redis(port=port).setbit("app", 7, 1)
-    daemon = start("--storage", f"redis://127.0.0.1:{port}/0?key=own")
+    daemon = start("--storage", redis_url(port, "own"))
     for query in ("adopt=1", "adopt=1&m=20480", "adopt=1&n=100&p=0.01"):
         got = daemon.ask("PUT", f"/f/x?{query}")
         assert got.status == 400 and "scheme must be given" in got.headers["x-error"]
     for key in ("app", "none"):
-        url = f"redis://127.0.0.1:{port}/0?key={key}"
+        url = redis_url(port, key)
         code, said = ended("--storage", url, "--adopt")
         assert code == 1 and "scheme must be given" in said
     assert sorted(redis_py.Redis(port=port).keys()) == [b"app", b"own", b"own:meta"]

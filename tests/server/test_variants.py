@@ -218,7 +218,7 @@ def test_a_merge_of_another_kind_is_a_conflict(start):
 @needs_redis
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_redis(start, redis, kind):
-    url = f"redis://127.0.0.1:{redis[0]}/0?key=app"
+    url = redis_url(redis[0])
     one = start("-n", 500, "-p", 0.01, *OPTIONS[kind], "--storage", url)
     assert one.stats()["kind"] == kind
     names = ("x", "x:meta", "{x}@y")
