@@ -369,7 +369,7 @@ static void use_every_home(void)
     unlink(path);
     use(&(bf_spec){ .n = 100, .p = 0.001, .grow = 2, .storage = path });
     unlink(path);
-    use(&(bf_spec){ .n = 5000, .p = 0.001, .window = 1e6, .storage = path });
+    use(&(bf_spec){ .n = 5000, .p = 0.001, .window = 1e9, .storage = path });
     unlink(path);
     use(&(bf_spec){ .n = 5000, .p = 0.001, .counting = true, .storage = path });
     if (have_redis) {

@@ -66,7 +66,7 @@ TEST(read_only)
 {
     static const bf_spec kinds[] = { { .m = 10000, .k = 3 },
         { .m = 10000, .k = 3, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
-        { .n = 1000, .p = 0.01, .window = 1e6 } };
+        { .n = 1000, .p = 0.01, .window = 1e9 } };
     for (size_t i = 0; i < COUNT(kinds); i++)
         for (int rights = 0; rights < 2; rights++) {
             bf_spec spec = kinds[i], reads = { .counting = spec.counting };

@@ -89,7 +89,7 @@ static const bf_spec kinds[] = {
     { .m = 8 << 20, .k = 4, .storage = path },
     { .m = 2 << 20, .k = 4, .storage = path, .counting = true },
     { .n = 500000, .p = 0.01, .grow = 2, .storage = path },
-    { .n = 500000, .p = 0.01, .window = 1e6, .storage = path },
+    { .n = 500000, .p = 0.01, .window = 1e9, .storage = path },
 };
 enum { KINDS = 4 };
 static const int maps_made[] = { 1, 1, 2, 6 }; /* a page of the whole, and its parts */
@@ -361,7 +361,7 @@ static void too_many_parts(void) { write_parts(BF_PARTS_MAX + 1); }
 static const bf_spec damaged[] = { { .m = 100000, .k = 3, .storage = path },
     { .m = 100000, .k = 3, .storage = path, .counting = true },
     { .n = 100, .p = 0.01, .grow = 2, .storage = path },
-    { .n = 100, .p = 0.01, .window = 1e6, .storage = path } };
+    { .n = 100, .p = 0.01, .window = 1e9, .storage = path } };
 static const struct {
     void (*run)(void);
     bool of[KINDS];

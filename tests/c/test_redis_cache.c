@@ -41,7 +41,7 @@ static void known_keys(bf_spec spec)
 TEST(known_keys_make_no_trip)
 {
     static const bf_spec kinds[] = { { .m = 600000, .k = 6 }, { .m = 600000, .k = 6, .shards = 3 },
-        { .n = 10, .p = 1e-6, .grow = 1.05 }, { .n = 500, .p = 1e-6, .window = 1e6, .parts = 7 },
+        { .n = 10, .p = 1e-6, .grow = 1.05 }, { .n = 500, .p = 1e-6, .window = 1e9, .parts = 7 },
         { .m = 600000, .k = 6, .counting = true },
         { .m = 600000, .k = 6, .shards = 3, .counting = true } };
     for (size_t i = 0; i < COUNT(kinds); i++) known_keys(kinds[i]);
@@ -133,7 +133,7 @@ static void comes_back(bf_spec spec, bool by_tests)
 TEST(back_with_older_bits)
 {
     static const bf_spec kinds[] = { { .m = 600000, .k = 6 }, { .m = 600000, .k = 6, .shards = 3 },
-        { .n = 30, .p = 0.001, .grow = 2 }, { .n = 500, .p = 0.001, .window = 1e6 } };
+        { .n = 30, .p = 0.001, .grow = 2 }, { .n = 500, .p = 0.001, .window = 1e9 } };
     for (size_t i = 0; i < COUNT(kinds); i++) comes_back(kinds[i], i < 2);
     comes_back(kinds[0], false);
     comes_back(kinds[1], false);

@@ -15,7 +15,7 @@
 TEST(commands_of_other_clients)
 {
     static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 }, GROW,
-        { .n = 1000, .p = 0.01, .window = 1e6 },
+        { .n = 1000, .p = 0.01, .window = 1e9 },
         { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
     for (size_t i = 0; i < COUNT(kinds); i++) {
         rs_command(&redis, "FLUSHALL");
@@ -113,7 +113,7 @@ TEST(a_union_while_a_thread_grows_the_filter)
 TEST(uploads_have_the_same_contents)
 {
     static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 }, GROW,
-        { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .window = 1e6 },
+        { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .window = 1e9 },
         { .n = 1000, .p = 0.01, .counting = true },
         { .n = 100, .p = 0.01, .grow = 2, .counting = true } };
     rs_command(&redis, "FLUSHALL");

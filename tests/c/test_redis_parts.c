@@ -59,7 +59,7 @@ TEST(a_round_trip_a_call_of_a_window)
 {
     rs_command(&redis, "FLUSHALL");
     bf_filter *f =
-        through(&one_server, (bf_spec){ .n = 500, .p = 0.001, .window = 1e6, .parts = 7 }, "w");
+        through(&one_server, (bf_spec){ .n = 500, .p = 0.001, .window = 1e9, .parts = 7 }, "w");
     ROUND_TRIPS(1, bf_add(f, "x", 1, &e));
     ROUND_TRIPS(1, bf_test(f, "x", 1, &e));
     ROUND_TRIPS(1, bf_test(f, "y", 1, &e));
@@ -73,7 +73,7 @@ TEST(a_round_trip_after_a_clear)
 {
     static const bf_spec kinds[] = { { .m = 20000, .k = 5 }, { GROWS },
         { .m = 20000, .k = 5, .counting = true },
-        { .n = 500, .p = 0.001, .window = 1e6, .parts = 7 } };
+        { .n = 500, .p = 0.001, .window = 1e9, .parts = 7 } };
     for (size_t i = 0; i < COUNT(kinds); i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = through(&one_server, kinds[i], "clear");
