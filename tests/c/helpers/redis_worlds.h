@@ -123,7 +123,7 @@ static inline bool world_make(world *w)
 {
     bf_state st;
     bf_spec near = w->spec;
-    world_forget(w);
+    bf_close(w->f);
     host_disconnect(&host_socket);
     rs_command(&redis, "CLIENT KILL TYPE normal"); /* what a call that failed sent comes no more */
     rs_command(&redis, "FLUSHALL");
@@ -131,10 +131,10 @@ static inline bool world_make(world *w)
     if (w->foreign) rs_command(&redis, "SETBIT %s 3 0", w->key);
     near.cache = false;
     near.cache_max_age = 0;
-    w->twin = bf_open(&near, &e);
+    if (!w->twin && (w->twin = bf_open(&near, &e)))
+        bf_add_many(w->twin, world_keys, WORLD_KEYS, NULL, &e);
     w->f = world_open(w, MADE);
     if (!w->f || !w->twin || bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
-        bf_add_many(w->twin, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
         bf_get_state(w->twin, &st, &e) < 0) {
         FAILED("%s: %s\n", w->name, e.msg);
         return false;
