@@ -17,11 +17,11 @@ kinds = {
     "redisson": {"scheme": "redisson"},
 }
 for kind, more in kinds.items():
-    BloomFilter(n=1000, p=0.0125, storage=f"{own}{kind}&timeout=2.5", **more).add("key")
+    BloomFilter(n=1000, p=0.0125, storage=f"{own}{kind}&timeout=60.5", **more).add("key")
 print(repr(BloomFilter(n=9, p=0.5, grow=1.5)), repr(BloomFilter(n=9, p=0.5, window=2.5)))
 for where in own, other:
     for kind, more in kinds.items():
-        f = BloomFilter(storage=f"{where}{kind}&timeout=2.5", **more)
+        f = BloomFilter(storage=f"{where}{kind}&timeout=60.5", **more)
         print(
             kind,
             json.dumps(

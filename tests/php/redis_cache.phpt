@@ -34,7 +34,7 @@ $silent = 'redis://' . stream_socket_get_name($deaf, false) . '?key=k&retry_afte
 refused('BloomFilterException', 'timed out', fn() => BloomFilter::open($silent, timeout: 0.2));
 refused('BloomFilterException', 'it did not answer', fn() => new BloomFilter(100, 10, storage: $silent, timeout: 3600, retryAfter: 1000));
 refused('BloomFilterException', 'timed out', fn() => BloomFilter::open($silent, timeout: 0.01, retryAfter: 0.0));
-$w = new BloomFilter(n: 5000, p: 0.001, storage: $url, waitReplicas: 1, timeout: 5.0);
+$w = new BloomFilter(n: 5000, p: 0.001, storage: $url, waitReplicas: 1, timeout: 10.0);
 refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it', fn() => $w->add('new'));
 same(true, $w->exists('new'));
 --EXPECT--
