@@ -21,7 +21,7 @@ EXAMPLES = ROOT / "examples"
 def redis(redis_port):
     """The URL of an empty database, to be followed by the key's name."""
     redis_py.Redis(port=redis_port).flushall()
-    return f"redis://127.0.0.1:{redis_port}/0?key="
+    return f"redis://127.0.0.1:{redis_port}/0?timeout=60&key="
 
 
 def example(command, name, *arguments, stdin=""):
@@ -96,7 +96,7 @@ def test_comments(redis, php):
     assert out.splitlines() == [comments[i] for i in (0, 1, 4, 6)] and "4 taken, 4 refused" in err
     out, err = example(*command, stdin=f"{comments[4]}\ncarl\tSecond\n")  # another server
     assert out == "carl\tSecond\n" and "1 taken, 1 refused" in err
-    with socket.create_connection(("127.0.0.1", int(redis.split(":")[2].split("/")[0])), 5) as s:
+    with socket.create_connection(("127.0.0.1", int(redis.split(":")[2].split("/")[0])), 60) as s:
         s.sendall(b"TTL comments-%s\r\n" % time.strftime("%Y-%m-%d", time.gmtime()).encode())
         assert int(s.recv(100)[1:]) > 86400
 

@@ -63,7 +63,7 @@ def test_no_stored_form_has_the_version(php, tmp_path, redis_port):
     """A new release must not change what is stored."""
     seen = bloomfilter.BloomFilter(n=10, p=0.01)
     seen.save(tmp_path / "seen.bloom")
-    url = f"redis://127.0.0.1:{redis_port}/0?key=seen"
+    url = f"redis://127.0.0.1:{redis_port}/0?timeout=60&key=seen"
     bloomfilter.BloomFilter(n=10, p=0.01, storage=url).close()
     code = f"echo serialize(new BloomFilter(n: 10, p: 0.01)); new BloomFilter(n: 10, p: 0.01, storage: '{url[:-4]}php');"
     client = redis_py.Redis(port=redis_port)

@@ -56,7 +56,7 @@ def crawl(settings, url):
 @pytest.fixture
 def redis(tmp_path):
     with servers.running(tmp_path) as (port, _):
-        url = f"redis://127.0.0.1:{port}/0?key="
+        url = f"redis://127.0.0.1:{port}/0?timeout=60&key="
         try:
             BloomFilter(n=10, p=0.1, storage=url + "try").close()
         except Error as error:
@@ -174,7 +174,7 @@ def test_two_processes_share_redis(site, redis):
 
 def test_redis_that_went_away_is_no_absence(redis, tmp_path):
     with servers.running(tmp_path) as (port, _):
-        url = f"redis://127.0.0.1:{port}/0?key="
+        url = f"redis://127.0.0.1:{port}/0?timeout=60&key="
         dupefilter = BloomDupeFilter.from_crawler(
             get_crawler(settings_dict=OURS | {"BLOOMFILTER_STORAGE": url + "x"})
         )
