@@ -175,7 +175,7 @@ def php_asan(session):
 def php_valgrind(session):
     """Some of tests/php in valgrind."""
     provide("needs_c", "needs_php", "needs_redis", "needs_phpredis", packages="valgrind")
-    run("scripts/build", "php")
+    run("scripts/build", "php", CFLAGS="-g -O2")
     some = """memory_is_given_back addMany key_text construct_once serialize
         toBytes sets counting storage_open storage_redis""".split()
     php, built = said("php-config", "--php-binary").strip(), STAGE / "php/modules/bloomfilter.so"

@@ -123,6 +123,7 @@ static inline bool world_make(world *w)
 {
     bf_state st;
     bf_spec near = w->spec;
+    if (w->spec.window > 0) world_forget(w); /* time has passed */
     bf_close(w->f);
     host_disconnect(&host_socket);
     rs_command(&redis, "CLIENT KILL TYPE normal"); /* what a call that failed sent comes no more */
