@@ -524,9 +524,14 @@ def test_only_new_connections_hang(start, redis, probed):
         for i in range(40)
     ]
     try:
-        for _ in range(20):  # a 503 that does not last is that of a Redis that stood still
-            for path in "/f/x/contain=k /f/y/contain=k /contain=k /healthz /f/x/add=j".split():
-                until_status(200, lambda path=path: daemon.get(path))
+        paths = 20 * "/f/x/contain=k /f/y/contain=k /contain=k /healthz /f/x/add=j".split()
+        refused = [
+            path
+            for path in paths
+            if daemon.get(path).status != 200
+            and until_status(200, lambda path=path: daemon.get(path))
+        ]
+        assert len(refused) < 5, refused  # some, where Redis stood still for a moment
         assert {client.reply().status for client in waiting} == {503}
         assert daemon.get("/f/newer/contain=1").status == 503
         assert until_status(200, lambda: daemon.get("/f/x/contain=k")).body == b"true"
