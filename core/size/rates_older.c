@@ -112,16 +112,19 @@ static unsigned farey(unsigned t, double *middle, double *length)
 static double rate_of_shared_multiples(const walk *w, unsigned most, unsigned step)
 {
     double middle[INTERVALS], length[INTERVALS], inverse[PARITIES][MULTIPLES + 1], sum = 0;
+    uint8_t wraps[INTERVALS][MULTIPLES + 1];
     const unsigned n = farey(most, middle, length), d = w->parities;
     for (unsigned s = 0; s < d; s++)
         for (unsigned t = 1; t <= most; t++) inverse[s][t] = 1 / w->fill[t * step * s % d];
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned t = 1; t <= most; t++) wraps[i][t] = (uint8_t)(t * middle[i]);
     for (unsigned i = 0; i < n; i++)
         for (unsigned j = i; j < n; j++) {
             const double chance = length[i] * length[j] * (i == j ? 1 : 2);
             for (unsigned s = 0; s < d; s++) {
                 double all = 1, alone = 0;
                 for (unsigned t = 1; t <= most; t++) {
-                    if (floor(t * middle[i]) != floor(t * middle[j])) continue;
+                    if (wraps[i][t] != wraps[j][t]) continue;
                     all *= inverse[s][t];
                     alone += inverse[s][t] - 1;
                 }
