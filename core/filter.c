@@ -92,7 +92,7 @@ static int attach_filter(bf_filter *f, const bf_spec *spec, bf_error *err)
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
     if (s->contents) {
-        bf_fail(err, BF_EIO, "%s exists: delete it, or use another key", bf_where(f));
+        bf_fail(err, BF_EIO, "%.200s exists: delete it, or use another key", bf_where(f));
         if (err) err->sys_errno = EEXIST;
         return BF_EIO;
     }
@@ -150,7 +150,7 @@ static bf_filter *open_filter(const bf_spec *spec, const bf_filter *contents, bf
         if ((rc = attach_filter(f, spec, err)) == 0) made = (rc = create_new(f, spec, err)) > 0;
     if (rc == 0)
         rc = bf_fail(err, BF_EIO,
-            "%s is created and deleted all the time: it could neither be opened nor created",
+            "%.80s is created and deleted all the time: it could neither be opened nor created",
             bf_where(f));
     f->bitmap.store.contents = NULL;
     if (rc < 0) goto fail;

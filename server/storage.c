@@ -268,23 +268,25 @@ int stored_remove(served *s, bf_error *err)
 }
 
 /* ---- for clients ---- */
-/* Finds the path in the text: complete, or without a part, in place of which there is "..." or the
- * end of the text.  What remains has at least REST_MIN bytes.  Returns the length of what is found,
- * 0: nothing. */
+/* Finds the path in the text: complete, its end after "...", or a part of its beginning.  A part
+ * has at least PART_MIN bytes.  Returns the length of the found text, 0: not found. */
 static size_t find_path(const char *text, const char *path, const char **at)
 {
-    enum { REST_MIN = 8 };
+    enum { PART_MIN = 8 };
     const size_t len = strlen(path);
     if ((*at = strstr(text, path))) return len;
-    for (const char *p = text; *p && len >= REST_MIN; p++) {
-        size_t n = 0, tail = 0;
+    const char *dots = strstr(text, "...");
+    for (size_t n = len; dots && n >= PART_MIN; n--)
+        if (!strncmp(dots + 3, path + len - n, n)) {
+            *at = dots;
+            return 3 + n;
+        }
+    for (const char *p = text; *p && len >= PART_MIN; p++) {
+        size_t n = 0;
         while (n < len && p[n] == path[n]) n++;
-        const char *dots = strncmp(p + n, "...", 3) == 0 ? p + n + 3 : NULL;
-        if (dots && n < len)
-            for (tail = len - n; tail && strncmp(dots, path + len - tail, tail) != 0;) tail--;
-        if (n + tail < REST_MIN) continue;
+        if (n < PART_MIN) continue;
         *at = p;
-        return tail ? n + 3 + tail : n;
+        return n;
     }
     return 0;
 }

@@ -8,33 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_ROOM = 5000 }; /* a sentence with a path of 4096 bytes */
-
-/* Copies the text.  What is too long for a message is shortened where its path begins: the end of
- * a path tells most, and the reason behind it stays. */
-static void shorten(char *msg, size_t cap, const char *text)
-{
-    const size_t len = strlen(text), slash = strcspn(text, "/\\");
-    if (len < cap || slash > cap / 2) {
-        const size_t shown = len < cap ? len : cap - 1;
-        memcpy(msg, text, shown);
-        msg[shown] = '\0';
-        return;
-    }
-    const char *rest = text + slash + (len + sizeof "..." - cap);
-    while (((uint8_t)*rest & 0xC0) == 0x80) rest++; /* UTF-8 */
-    snprintf(msg, cap, "%.*s...%s", (int)slash, text, rest);
-}
-
 int bf_fail(bf_error *err, int code, const char *fmt, ...)
 {
     if (!err) return code;
-    char text[TEXT_ROOM];
     va_list ap;
     va_start(ap, fmt);
-    bf_vprint(text, sizeof text, fmt, ap);
+    bf_vprint(err->msg, sizeof err->msg, fmt, ap);
     va_end(ap);
-    shorten(err->msg, sizeof err->msg, text);
     err->code = code;
     err->sys_errno = 0;
     err->key = BF_NO_KEY;
@@ -42,13 +22,18 @@ int bf_fail(bf_error *err, int code, const char *fmt, ...)
     return code;
 }
 
+/* Shortens a long path at its beginning, so that the reason is not cut off. */
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path)
 {
+    enum { PATH_SHOWN = 80 };
     int code = sys_errno == ENOMEM ? BF_ENOMEM : BF_EIO;
     if (sys_errno == EWOULDBLOCK && bf_refuse_wait(err, path, "must be synced") < 0)
         return BF_EBUSY;
     if (!err) return code;
-    bf_fail(err, code, "cannot %s %.4096s: %s", what, path, strerror(sys_errno));
+    size_t len = strlen(path);
+    const char *dots = len > PATH_SHOWN ? "..." : "";
+    bf_fail(err, code, "cannot %s %s%s: %s", what, dots,
+        len > PATH_SHOWN ? path + len - PATH_SHOWN : path, strerror(sys_errno));
     err->sys_errno = sys_errno;
     return code;
 }

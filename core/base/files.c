@@ -20,7 +20,7 @@ enum { ZEROS = 4096, STANDARD = 3 };
 
 static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
 {
-    return bf_fail(err, BF_EIO, "cannot %s %s: it is %s, not a regular file", what, path,
+    return bf_fail(err, BF_EIO, "cannot %s %.80s: it is %s, not a regular file", what, path,
         S_ISDIR(mode)    ? "a directory"
         : S_ISFIFO(mode) ? "a FIFO"
                          : "a device or socket");
@@ -83,7 +83,7 @@ int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *pat
         ssize_t c = pread(fd, (uint8_t *)buf + done, (size_t)(len - done), (off_t)(offset + done));
         if (c < 0 && errno == EINTR) continue;
         if (c < 0) return bf_fail_sys(err, errno, "read", path);
-        if (c == 0) return bf_fail(err, BF_EFORMAT, "%s was truncated while it was read", path);
+        if (c == 0) return bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was read", path);
         done += (uint64_t)c;
     }
     return 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOM = 100 };
+enum { ROOM = 100, SHOWN = 76 };
 
 /* Reads at most ROOM bytes, also from a FIFO, as in `<(pass show filter)`. Returns the number of
  * bytes, or -1 and errno. */
@@ -56,7 +56,9 @@ int bf_read_secret(const char *path, void *secret, bf_error *err)
     bf_os_wipe(said, sizeof said);
     bf_os_wipe(found, sizeof found);
     if (sound) return 0;
+    const size_t len = strlen(path); /* a long path is cut at its beginning */
     return bf_fail(err, BF_EINVAL,
-        "%s: a secret is 16 bytes, or 32 hexadecimal digits; this file has %d bytes%s", path,
-        (int)n, n == ROOM ? " or more" : "");
+        "%s%s: a secret is 16 bytes, or 32 hexadecimal digits; this file has %d bytes%s",
+        len > SHOWN ? "..." : "", len > SHOWN ? path + len - SHOWN : path, (int)n,
+        n == ROOM ? " or more" : "");
 }

@@ -55,7 +55,7 @@ int bf_wait(const bf_wait_hooks *hooks, bool slow, bf_wait_try *try, void *ctx)
 int bf_refuse_wait(bf_error *err, const char *where, const char *why)
 {
     if (!nowait) return 0;
-    bf_fail(err, BF_EBUSY, "%s %s; this call does not wait", where, why);
+    bf_fail(err, BF_EBUSY, "%.80s %s; this call does not wait", where, why);
     if (err) err->key = 0;
     return BF_EBUSY;
 }

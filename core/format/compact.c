@@ -124,16 +124,16 @@ int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t 
 {
     const uint64_t head = len < FIELDS ? 0 : bf_get(raw + AT_HEADER, 4);
     if (len < FIELDS || len < head)
-        return bf_fail(err, BF_EFORMAT, "%s is truncated: %llu bytes, its header has %llu", where,
-            (ull)len, (ull)(head ? head : FIELDS));
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its header has %llu",
+            where, (ull)len, (ull)(head ? head : FIELDS));
     if (head < FIELDS || head > BF_COMPACT_HEADER)
         return bf_fail(err, BF_EFORMAT,
-            "%s is damaged: a header of format version %d has %d to %d bytes, not %llu", where,
+            "%.80s is damaged: a header of format version %d has %d to %d bytes, not %llu", where,
             VERSION_COMPACT, FIELDS, BF_COMPACT_HEADER, (ull)head);
     int rc = bits_after(raw, bits, where, err);
     if (rc < 0) return rc;
     if (len - head < *bits)
-        return bf_fail(err, BF_EFORMAT, "%s is truncated: %llu bytes, m=%llu needs %llu", where,
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, m=%llu needs %llu", where,
             (ull)len, (ull)bf_get(raw + AT_M, 8), (ull)(head + *bits));
     if (bf_get(raw + AT_SUM, 8) != XXH3_64bits(raw + AT_SCHEME, head - AT_SCHEME + *bits))
         return bf_damaged(err, where, "its checksum does not match");

@@ -44,7 +44,7 @@ static const uint8_t bf_magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n'
 
 static inline int bf_damaged(bf_error *err, const char *where, const char *what)
 {
-    return bf_fail(err, BF_EFORMAT, "%s is damaged: %s", where, what);
+    return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what);
 }
 static inline void bf_put(uint8_t *p, unsigned bytes, uint64_t v)
 {

@@ -177,15 +177,15 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
     if (len < sizeof bf_magic || memcmp(page, bf_magic, sizeof bf_magic) != 0)
         return bf_fail(err, BF_EFORMAT,
             len < sizeof bf_magic
-                ? "%s is not a filter file: it has only %llu bytes, a header has 4096"
-                : "%s is not a filter file (bad magic bytes, %llu bytes)",
+                ? "%.80s is not a filter file: it has only %llu bytes, a header has 4096"
+                : "%.80s is not a filter file (bad magic bytes, %llu bytes)",
             where, (ull)len);
     uint64_t version = len < AT_HEADER ? VERSION : bf_get(page + AT_VERSION, 4);
     if (len < BF_HEADER && version <= VERSION)
         return bf_fail(
-            err, BF_EFORMAT, "%s is truncated: %llu bytes, a header has 4096", where, (ull)len);
+            err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where, (ull)len);
     if (version > VERSION_COMPACT)
-        return bf_fail(err, BF_EFORMAT, "%s has format version %llu, this build reads up to %d",
+        return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
             where, (ull)version, VERSION_COMPACT);
     if (version != VERSION || bf_get(page + AT_HEADER, 4) != BF_HEADER)
         return bf_damaged(err, where, "bad version or header size");
@@ -200,8 +200,8 @@ static int check_scheme(const uint8_t *page, bf_params *d, const char *where, bf
     const bf_scheme *s = bf_find_scheme_id((uint32_t)id);
     char name[BF_SCHEME_BYTES] = "";
     if (!s)
-        return bf_fail(err, BF_EFORMAT, "%s has scheme number %llu, which this build does not know",
-            where, (ull)id);
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s has scheme number %llu, which this build does not know", where, (ull)id);
     memcpy(name, page + AT_NAME, sizeof name - 1);
     size_t len = strlen(name);
     if (!all_zero(page + AT_NAME + len, sizeof name - len) ||
@@ -259,7 +259,7 @@ static int check_values(const uint8_t *page, bf_params *d, const char *where, bf
         bf_get(page + AT_CELL, 4) != bf_cell_ops_of(&d->g)->bits ||
         (d->g.counting && chain == BF_FLAG_WINDOW))
         return bf_fail(err, BF_EFORMAT,
-            "%s uses features (flags %llu, %llu bits per position) that this build does not "
+            "%.80s uses features (flags %llu, %llu bits per position) that this build does not "
             "know",
             where, (ull)flags, (ull)bf_get(page + AT_CELL, 4));
     if ((flags & FLAG_KEYED) != (d->secret_check != 0))
@@ -304,16 +304,17 @@ int bf_header_read(const uint8_t *page, unsigned head, uint64_t len, bf_params *
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     d->dirty = bf_get(page + AT_DIRTY, 8) != bf_get(page + AT_CLEAN, 8);
     if (bf_format_of(d)->is_part)
-        return bf_fail(err, BF_EFORMAT, "%s is one part of a filter, not all of it", where);
+        return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not all of it", where);
     if (bf_has_parts(d) && !bf_chain_possible(d))
-        return bf_fail(err, BF_EFORMAT, "%s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need",
-            where, (ull)d->g.m, (ull)d->g.n, d->g.p, d->g.k);
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where, (ull)d->g.m,
+            (ull)d->g.n, d->g.p, d->g.k);
     /* bf_header_read_part checks the lengths */
     if (bf_has_parts(d)) return check_live(page, where, err);
     /* a file that is copied during a rebuild may be longer by a shadow, whatever its phase is */
     const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
     if (len < want || (len > want && (len > bf_shadow_to(bits) || !d->dirty)))
-        return bf_fail(err, BF_EFORMAT, "%s is %s: %llu bytes, m=%llu needs %llu", where,
+        return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
             len < want ? "truncated" : "too long", (ull)len, (ull)d->g.m, (ull)want);
     return check_live(page, where, err);
 }
@@ -328,14 +329,14 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
         return bf_damaged(err, where, "a part does not belong to it");
     if (!bf_chain_part_possible(of, d))
         return bf_fail(err, BF_EFORMAT,
-            "%s is damaged: its part %u has n=%llu, "
+            "%.80s is damaged: its part %u has n=%llu, "
             "which does not fit m=%llu, p=%g, k=%u",
             where, index, (ull)d->g.n, (ull)d->g.m, d->g.p, d->g.k);
     if (d->live < bf_format_of(of)->least_live)
         return bf_damaged(err, where, "a part's number of keys is below 0");
     if (len < head + bf_cells_bytes(bf_bits(&d->g)))
         return bf_fail(err, BF_EFORMAT,
-            "%s is truncated: its part %u has %llu bytes and needs %llu", where, index, (ull)len,
+            "%.80s is truncated: its part %u has %llu bytes and needs %llu", where, index, (ull)len,
             (ull)(head + bf_cells_bytes(bf_bits(&d->g))));
     return check_live(page, where, err);
 }

@@ -19,7 +19,7 @@ int bf_file_lost_fd(const bf_file *f, int e, bf_error *err)
     return e && e != EBADF
                ? bf_fail_sys(err, e, "look at", f->path)
                : bf_fail(err, BF_EIO,
-                     "cannot use %s: the program closed its file descriptor: open the filter "
+                     "cannot use %.60s: the program closed its file descriptor: open the filter "
                      "again",
                      f->path);
 }

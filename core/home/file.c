@@ -86,8 +86,8 @@ static int check_layer(const file *f, uint64_t *bytes, bf_error *err)
     const bool known = bf_identify(f->descriptor, "", &id, bytes);
     if (known && memcmp(&id, &f->id, sizeof id) == 0) return 0;
     if (!known || id.inode != f->id.inode) return bf_file_lost_fd(f, known ? 0 : errno, err);
-    bf_fail(err, BF_EIO, "%s was copied by overlayfs for a writer while it was open: open it again",
-        f->path);
+    bf_fail(err, BF_EIO,
+        "%.60s was copied by overlayfs for a writer while it was open: open it again", f->path);
     if (err) err->lost = true;
     return BF_EIO;
 }
@@ -99,8 +99,9 @@ static int map_first(bf_store *s, file *f, uint64_t bytes, bf_error *err)
     int rc = map_descriptor(f, f->descriptor, &f->first, 0, bytes, s, err);
     if (rc < 0 || (rc = check_layer(f, &now, err)) < 0) return rc;
     f->bytes = bytes;
-    return now < bytes ? bf_fail(err, BF_EFORMAT, "%s was truncated while it was opened", f->path)
-                       : 0;
+    return now < bytes
+               ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was opened", f->path)
+               : 0;
 }
 
 /* Marks the header page as dirty and syncs the page, before the first bit is written. Without the
@@ -158,7 +159,7 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
 {
     struct stat st;
     if (lstat(f->path, &st) == 0 && S_ISLNK(st.st_mode))
-        return bf_fail(err, BF_EIO, "cannot open %s: it is a dangling symbolic link", f->path);
+        return bf_fail(err, BF_EIO, "cannot open %.100s: it is a dangling symbolic link", f->path);
     if (bf_may_create(spec)) return 0;
     return bf_fail_absent(err, f->path);
 }
@@ -253,10 +254,11 @@ static int attach(bf_store *s, const bf_spec *spec, bf_params *desc, bf_error *e
     if (rc < 0) return rc;
     if (spec->exclusive && s->read_only)
         return bf_fail(err, BF_EIO,
-            "%s cannot have an exclusive writer: there is no permission to write to it", f->path);
+            "%.60s cannot have an exclusive writer: there is no permission to write to it",
+            f->path);
     if (bf_is_compact(page, len))
         return bf_fail(err, BF_ENOTSUP,
-            "%s has a compact header and cannot be mapped: use load(), or convert it with "
+            "%.60s has a compact header and cannot be mapped: use load(), or convert it with "
             "bloomfilter convert",
             f->path);
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
@@ -370,11 +372,12 @@ static int check(bf_store *s, bf_error *err)
         return bf_header_is(f->first.page, &f->stamp)
                    ? 0
                    : bf_fail(err, BF_EFORMAT,
-                         "%s was overwritten while it was open: "
+                         "%.80s was overwritten while it was open: "
                          "another filter is there now, open it again",
                          f->path);
-    return bf_fail(err, BF_EFORMAT, "%s was truncated while it was open: %llu bytes, it had %llu",
-        f->path, (ull)st.st_size, (ull)must);
+    return bf_fail(err, BF_EFORMAT,
+        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path, (ull)st.st_size,
+        (ull)must);
 }
 
 static int sync_(bf_store *s, bf_error *err)
@@ -434,7 +437,7 @@ static int lock(bf_filter *handle, bf_error *err)
     if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", f->path);
     if (bf_refuse_wait(err, f->path, "is locked by another process") < 0) return BF_EBUSY;
     return bf_fail(err, BF_EIO,
-        "cannot lock %s: another process holds its lock (flock); this call waited %d seconds",
+        "cannot lock %.60s: another process holds its lock (flock); this call waited %d seconds",
         f->path, bf_waited());
 }
 

@@ -72,7 +72,7 @@ static int open_next_part(bf_filter *f, bf_error *err)
     if (rc < 0) return rc;
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
-        return bf_fail(err, BF_EFORMAT, "%s is truncated: %llu bytes, its part %u is missing",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             file->path, (ull)st.st_size, i);
     rc = bf_file_read(file, at, page, BF_HEADER, err);
     if (rc < 0 ||
@@ -100,8 +100,8 @@ static int check_end(const bf_filter *f, bf_error *err)
     if (fd < 0) return fd;
     if ((uint64_t)st.st_size <= file->bytes) return 0;
     if (f->variant->grows && !bf_header_clean(file->first.page)) return 0;
-    return bf_fail(err, BF_EFORMAT, "%s is too long: %llu bytes, its parts need %llu", file->path,
-        (ull)st.st_size, (ull)file->bytes);
+    return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
+        file->path, (ull)st.st_size, (ull)file->bytes);
 }
 
 static int follow(bf_filter *f, bf_error *err)
@@ -114,7 +114,7 @@ static int follow(bf_filter *f, bf_error *err)
     if (opening && f->variant->forgets) f->epoch = bf_header_live(file->first.page);
     if (want < 1 || want > BF_PARTS_MAX)
         return bf_fail(
-            err, BF_EFORMAT, "%s is damaged: its number of parts is out of range", file->path);
+            err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
     while (rc == 0 && f->count < want) rc = open_next_part(f, err);
     if (rc == 0 && opening && f->variant->forgets)
         rc = bf_window_check(f, !f->bitmap.store.read_only, file->path, err);

@@ -96,14 +96,16 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
     struct stat st;
     if (create && !bf_os_cuts_maps)
         return bf_fail(err, BF_ENOTSUP,
-            "%s cannot be rebuilt: this system does not shorten a file that is mapped", file->path);
+            "%.60s cannot be rebuilt: this system does not shorten a file that is mapped",
+            file->path);
     int rc = create ? create_shadow(f, err) : 0;
     if (rc < 0) return rc;
     const int fd = bf_file_fd(file, &st, err);
     if (fd < 0) return fd;
     if ((uint64_t)st.st_size < bf_shadow_to(bits_of(f)))
-        return create ? bf_fail(err, BF_EFORMAT, "%s was truncated while it was open", file->path)
-                      : 0;
+        return create
+                   ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open", file->path)
+                   : 0;
     if (!file->shadow) {
         void *p = mmap(NULL, bytes_of(f), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
         if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", file->path);

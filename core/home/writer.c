@@ -65,7 +65,8 @@ int bf_replace_file(const char *temp, const char *path, bf_error *err)
     unlock_list();
     if (open)
         return bf_fail(err, BF_EBUSY,
-            "%s is open for writing in this process: save elsewhere and rename, or close it", path);
+            "%.60s is open for writing in this process: save elsewhere and rename, or close it",
+            path);
     return e ? bf_fail_sys(err, e, "write", path) : 0;
 }
 
@@ -133,12 +134,12 @@ static int fail_other_writer(const bf_file *f, bf_error *err)
     struct flock l = writers_range(F_WRLCK);
     l.l_len = 1;
     if (bf_os_ofd_get(f->descriptor, &l) < 0 || l.l_type == F_UNLCK)
-        return bf_fail(err, BF_EBUSY, "%s had another writer a moment ago: try again", f->path);
+        return bf_fail(err, BF_EBUSY, "%.80s had another writer a moment ago: try again", f->path);
     return bf_fail(err, BF_EBUSY,
         l.l_type == F_RDLCK
-            ? "%s has a writer (pid %lld): exclusive needs every other writer to close "
+            ? "%.80s has a writer (pid %lld): exclusive needs every other writer to close "
               "it"
-            : "%s has an exclusive writer (pid %lld)",
+            : "%.80s has an exclusive writer (pid %lld)",
         f->path, (long long)l.l_len - 1);
 }
 
@@ -159,7 +160,7 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
     if (e == EAGAIN) return fail_other_writer(f, err);
     if (e == ENOSYS)
         return bf_fail(err, BF_ENOTSUP,
-            "%s cannot have an exclusive writer: %s has no locks of open file descriptions",
+            "%.60s cannot have an exclusive writer: %s has no locks of open file descriptions",
             f->path, bf_os_has_ofd_locks ? "its file system" : "this system");
     return bf_fail_sys(err, e, "lock", f->path);
 }

@@ -419,7 +419,7 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 static int require_counting(const bf_filter *f, const char *what, bf_error *err)
 {
     if (f->bitmap.g.counting) return 0;
-    return bf_fail(err, BF_ENOTSUP, "%s has bits, not counters: only counting filters can %s",
+    return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
         bf_where(f), what);
 }
 

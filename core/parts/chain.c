@@ -121,7 +121,7 @@ int bf_parts_check(bf_filter *f, bf_error *err)
         const bf_part *p = f->part[i];
         if (p->page && !bf_live_is_valid(p->live))
             return bf_fail(err, BF_EFORMAT,
-                "%s was overwritten while it was open: the page of "
+                "%.80s was overwritten while it was open: the page of "
                 "its part %u is missing",
                 bf_where(f), i);
     }

@@ -10,7 +10,7 @@ enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
-        "%s: others changed its parts %d times during the call: not all keys were added",
+        "%.80s: others changed its parts %d times during the call: not all keys were added",
         bf_where(f), TRIES);
 }
 

@@ -99,7 +99,7 @@ void bf_set_threads(bf_filter *f, bool threads)
 static int replaced(const bf_filter *f, bf_error *err)
 {
     const int rc = bf_fail(err, BF_EIO,
-        "%s was replaced or deleted while it was open: what was added since is not in the file "
+        "%.60s was replaced or deleted while it was open: what was added since is not in the file "
         "of that name, open it again",
         bf_where(f));
     if (err) err->lost = true;
@@ -110,11 +110,12 @@ int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->bitmap.store;
     if (s->read_only)
-        return bf_fail(err, BF_ENOTSUP, "%s is open read-only%s: nothing can be added or changed",
-            bf_where(f), f->read_only ? "" : ", no write permission");
+        return bf_fail(err, BF_ENOTSUP,
+            "%.80s is open read-only%s: nothing can be added or changed", bf_where(f),
+            f->read_only ? "" : ", no write permission");
     if (f->exclusive && f->opened_by != bf_process())
         return bf_fail(err, BF_EBUSY,
-            "%s has an exclusive writer, the parent of this process: a child cannot write "
+            "%.60s has an exclusive writer, the parent of this process: a child cannot write "
             "through its handle",
             bf_where(f));
     int was = bf_int_load_acquire(&f->state);
@@ -133,11 +134,11 @@ int bf_refuse_full(const bf_filter *f, bf_error *err)
 {
     if (f->variant->grows)
         return bf_fail(err, BF_EFULL,
-            "%s is full: with %u parts of %llu cells in all it cannot grow any more; create one "
+            "%.40s is full: with %u parts of %llu cells in all it cannot grow any more; create one "
             "with a larger n",
             bf_where(f), bf_parts_count(f), (ull)bf_parts_cells(f));
     return bf_fail(err, BF_EFULL,
-        "%s is full: it holds the n=%llu keys that it is sized for; clear it, rebuild it or "
+        "%.40s is full: it holds the n=%llu keys that it is sized for; clear it, rebuild it or "
         "create a larger one",
         bf_where(f), (ull)f->desc.g.n);
 }
@@ -172,7 +173,7 @@ int bf_lock(bf_filter *f, bf_error *err)
     if (bf_wait(&f->wait, false, try_lock, f) != 0) {
         if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
         return bf_fail(err, BF_EIO,
-            "%s is in use: another thread works with it; this call waited %d seconds", where,
+            "%.80s is in use: another thread works with it; this call waited %d seconds", where,
             bf_waited());
     }
     const int rc = ops->lock ? ops->lock(f, err) : 0;

@@ -44,7 +44,7 @@ int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *chec
 int bf_secret_match(uint64_t stored, uint64_t given, const char *where, bf_error *err)
 {
     if (stored == given) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s %s", where,
+    return bf_fail(err, BF_EMISMATCH, "%.80s %s", where,
         !stored  ? "is not keyed, but a secret was given"
         : !given ? "is keyed: its secret must be given"
                  : "is keyed with another secret, or has other functions");

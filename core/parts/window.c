@@ -106,7 +106,7 @@ static int check_part_epoch(const bf_filter *f, const bf_part *p, bf_error *err)
     const int64_t e = bf_live(p->live), newest = bf_live(f->epoch);
     if (e <= newest) return 0;
     return bf_fail(err, BF_EFORMAT,
-        "%s is damaged: a part is of epoch %lld, "
+        "%.60s is damaged: a part is of epoch %lld, "
         "later than the newest, which is %lld",
         bf_where(f), (long long)e, (long long)newest);
 }
@@ -117,10 +117,10 @@ static int sound_epoch(
     if (e == BF_NEVER) return 0;
     if (!(fabs((double)e) < EPOCHS))
         return bf_fail(
-            err, BF_EFORMAT, "%s is damaged: epoch %lld is out of range", where, (long long)e);
+            err, BF_EFORMAT, "%.60s is damaged: epoch %lld is out of range", where, (long long)e);
     if (!p || bf_window_part(f, e) == p) return 0;
     return bf_fail(err, BF_EFORMAT,
-        "%s is damaged: a part is of epoch %lld, which belongs in another part", where,
+        "%.60s is damaged: a part is of epoch %lld, which belongs in another part", where,
         (long long)e);
 }
 
@@ -141,7 +141,7 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     if (rc < 0 || latest <= newest || (rc = local_epoch(f, &now, err)) < 0) return rc;
     if (latest > now)
         return bf_fail(err, BF_EFORMAT,
-            "%s is damaged: a part is of epoch %lld, "
+            "%.60s is damaged: a part is of epoch %lld, "
             "later than the newest (%lld) and than the clock",
             where, (long long)latest, (long long)newest);
     if (write) bf_live_raise(f->epoch, latest);
@@ -269,7 +269,7 @@ static int add_to_present(bf_filter *f, bf_span *s, int64_t *now, uint8_t *first
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast", bf_where(f));
+    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f));
 }
 
 static int add(bf_filter *f, bf_span *s, bf_error *err)

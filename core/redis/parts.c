@@ -145,7 +145,7 @@ int bf_redis_has_clock(const bf_filter *f, bf_error *err)
 {
     if (f->own_clock || !bf_redis_of(f)->users_clock) return 0;
     return bf_fail(err, BF_EINVAL,
-        "%s was created with a clock, which gives its times: open it with that clock",
+        "%.80s was created with a clock, which gives its times: open it with that clock",
         bf_redis_of(f)->label);
 }
 

@@ -337,7 +337,7 @@ static int append_part(bf_filter *f, const bf_params *part, bf_error *err)
     bool changed;
     if (all > most)
         return bf_fail(err, BF_EFULL,
-            "%s is full: its next part makes it m=%llu %s, and one Redis key holds %llu: create "
+            "%.60s is full: its next part makes it m=%llu %s, and one Redis key holds %llu: create "
             "one with a larger n, or a file",
             r->label, (unsigned long long)all, cells->names, (unsigned long long)most);
     const bf_redis_size size = { part->g.m, part->g.n, part->g.p, 0 };
@@ -425,7 +425,7 @@ static int run_locked(batch *b, bf_error *err)
         b->r->loss_reported = false;
     if (rc < 0 || s->n == 0) return rc < 0 ? rc : 0;
     return bf_fail(err, BF_EIO,
-        "%s: others changed its parts %d times during the call: not all keys were handled",
+        "%.80s: others changed its parts %d times during the call: not all keys were handled",
         b->r->label, TRIES);
 }
 

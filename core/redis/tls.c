@@ -138,7 +138,7 @@ static bool fail_tls(bf_socket *s, const char *what, const char *file)
     const long verdict = s->tls->ssl ? ssl.SSL_get_verify_result(s->tls->ssl) : X509_V_OK;
     const char *why = verdict != X509_V_OK ? ssl.X509_verify_cert_error_string(verdict)
                                            : ssl.ERR_reason_error_string(ssl.ERR_peek_last_error());
-    bf_fail(&s->fault, BF_EIO, "%s: %s%s: %.80s", s->label, what, file,
+    bf_fail(&s->fault, BF_EIO, "%s: %s%.60s: %.80s", s->label, what, file,
         why ? why : "OpenSSL gives no reason");
     ssl.ERR_clear_error();
     return false;

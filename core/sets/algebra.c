@@ -182,7 +182,7 @@ int bf_combine_remote(bf_filter *into, bf_filter *from, bf_change how, bf_error 
     if (rc == 0 && how == BF_UNITE && into->variant->grows)
         rc = into->bitmap.store.ops->chain->run(into, s, err);
     free(s);
-    return rc == 1 ? bf_fail(err, BF_EIO, "%s changes too fast to %s", bf_where(into),
+    return rc == 1 ? bf_fail(err, BF_EIO, "%.80s changes too fast to %s", bf_where(into),
                          bf_change_names[how])
                    : rc;
 }

@@ -137,7 +137,7 @@ static int append_part(
 {
     bf_params d;
     if (from->at > from->len || from->len - from->at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
-        return bf_fail(err, BF_EFORMAT, "%s is truncated: %llu bytes, its part %u is missing",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             from->where, (ull)from->len, i);
     const int head = read_page(from, page, err);
     if (head < 0) return head;
@@ -146,7 +146,8 @@ static int append_part(
     if (rc < 0) return rc;
     if (paged != (head == BF_HEADER))
         return bf_fail(err, BF_EFORMAT,
-            "%s is damaged: some of its parts have a header page and some have not", from->where);
+            "%.80s is damaged: some of its parts have a header page and some have not",
+            from->where);
     return (rc = bf_parts_append(f, &d, err)) < 0 ? rc : head;
 }
 
@@ -171,7 +172,7 @@ static int read_parts(
     /* bf_header_read has checked the length of a fixed filter. A dirty growing filter may end with
      * an incomplete part, because a process may have died while it appended the part. */
     if (rc == 0 && from->at < from->len && many && !(f->variant->grows && d->dirty))
-        rc = bf_fail(err, BF_EFORMAT, "%s is too long: %llu bytes, its parts need %llu",
+        rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
             from->where, (ull)from->len, (ull)from->at);
     return rc == 0 && f->variant->forgets ? bf_window_check(f, true, from->where, err) : rc;
 }

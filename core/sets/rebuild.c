@@ -100,7 +100,8 @@ int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err)
 static int busy(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_EBUSY,
-        "%s is being rebuilt by another process or handle: wait until that has ended", bf_where(f));
+        "%.80s is being rebuilt by another process or handle: wait until that has ended",
+        bf_where(f));
 }
 
 /* Returns true if this handle has opened the rebuild. After a fork, a rebuild in memory is the
@@ -168,7 +169,7 @@ static int end(bf_filter *f, int64_t number, const uint64_t *words, bf_error *er
     if (number == 0)
         rc = g.shadow ? busy(f, err) : open_shadow(f, &g, err);
     else if (!is_own(f, &g) || g.generation != number)
-        rc = bf_fail(err, BF_EBUSY, "%s: this rebuild is over, another one began after it%s",
+        rc = bf_fail(err, BF_EBUSY, "%.80s: this rebuild is over, another one began after it%s",
             bf_where(f),
             ops_of(f)->maker_lives ? " or it is the parent process's: nothing was changed"
                                    : ": nothing was changed");
@@ -184,7 +185,7 @@ static int check_rebuildable(bf_filter *f, bf_error *err)
     int rc = ops->shadow && ops->check ? ops->check(&f->bitmap.store, err) : 0;
     if (rc < 0) return rc;
     if (f->variant->forgets || (f->variant->grows && ops->shadow))
-        return bf_fail(err, BF_ENOTSUP, "%s %s", bf_where(f),
+        return bf_fail(err, BF_ENOTSUP, "%.60s %s", bf_where(f),
             f->variant->grows
                 ? "grows: it cannot be rebuilt outside of Redis, its parts follow from the keys it "
                   "had; create another one"

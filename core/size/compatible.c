@@ -73,8 +73,8 @@ int bf_check_same(const bf_params *a, const bf_params *b, bf_error *err)
 static int differ_int(
     bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
 {
-    return bf_fail(err, BF_EMISMATCH, "%s has %s=%llu, asked for %s=%llu", where, name, (ull)have,
-        name, (ull)want);
+    return bf_fail(err, BF_EMISMATCH, "%.80s has %s=%llu, asked for %s=%llu", where, name,
+        (ull)have, name, (ull)want);
 }
 
 /* have is 0 in a filter of another kind; the message then contains the kind. */
@@ -82,10 +82,10 @@ static int differ_real(
     bf_error *err, const char *where, const char *name, const char *kind, double have, double want)
 {
     if (have == 0)
-        return bf_fail(err, BF_EMISMATCH, "%s is not a %s filter, but %s=%g was asked for", where,
-            kind, name, want);
+        return bf_fail(err, BF_EMISMATCH, "%.80s is not a %s filter, but %s=%g was asked for",
+            where, kind, name, want);
     return bf_fail(
-        err, BF_EMISMATCH, "%s has %s=%g, asked for %s=%g", where, name, have, name, want);
+        err, BF_EMISMATCH, "%.80s has %s=%g, asked for %s=%g", where, name, have, name, want);
 }
 
 static int match_variant(
@@ -99,7 +99,7 @@ static int match_variant(
         return differ_int(err, where, "parts", have->parts, want->parts);
     if (want->clock && have->window == 0)
         return bf_fail(
-            err, BF_EINVAL, "%s is not a forgetting filter: clock must not be given", where);
+            err, BF_EINVAL, "%.80s is not a forgetting filter: clock must not be given", where);
     return 0;
 }
 
@@ -123,15 +123,15 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
         return rc;
     if (bf_has_parts(have) && want->m && !(have->kind == BF_GROW && want->n))
         return bf_fail(err, BF_EMISMATCH,
-            "%s %s: it has parts of many sizes, and m must not be given", where,
+            "%.80s %s: it has parts of many sizes, and m must not be given", where,
             bf_format_of(have)->is);
     if (want->scheme && !is_scheme(have, want->scheme))
-        return bf_fail(err, BF_EMISMATCH, "%s has scheme %s, asked for scheme %.24s", where,
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where,
             have->name, want->scheme);
     if (want->shards && want->shards != shards)
         return differ_int(err, where, "shards", shards, want->shards);
     if (want->counting != have->g.counting && !want->may_count)
-        return bf_fail(err, BF_EMISMATCH, "%s is a %s filter, asked for a %s one", where,
+        return bf_fail(err, BF_EMISMATCH, "%.80s is a %s filter, asked for a %s one", where,
             bf_cell_ops_of(&have->g)->filter, have->g.counting ? "plain" : "counting");
     if (want->m && !bf_has_parts(have) && m != have->g.m)
         return differ_int(err, where, "m", have->g.m, want->m);
@@ -140,7 +140,7 @@ static int match_given(const bf_params *have, const bf_spec *want, const char *w
     if (want->p != 0 && want->p != have->g.p &&
         want->p != bf_effective_p(have)) /* p may be given as stored or as bf_info shows it */
         return bf_fail(
-            err, BF_EMISMATCH, "%s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
+            err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
     return 0;
 }
 
@@ -152,8 +152,8 @@ static int match_rate(const bf_params *have, const bf_spec *want, const char *wh
     spec.grow = have->grow;
     const int rc = bf_size_any(&d, &spec, 0, err);
     if (rc < 0 || fabs(d.g.p - have->g.p) <= 1e-6 * have->g.p) return rc;
-    return bf_fail(err, BF_EMISMATCH, "%s has p=%.10g, asked for m=%llu and n=%llu: p=%.10g", where,
-        have->g.p, (ull)want->m, (ull)want->n, d.g.p);
+    return bf_fail(err, BF_EMISMATCH, "%.80s has p=%.10g, asked for m=%llu and n=%llu: p=%.10g",
+        where, have->g.p, (ull)want->m, (ull)want->n, d.g.p);
 }
 
 /* All parameters that spec gives must match. If they are sufficient to size a filter, the derived m
@@ -171,8 +171,8 @@ int bf_check_match(const bf_params *have, const bf_spec *want, const char *where
     as_cut.shards = have->g.shards;
     if ((rc = bf_size(&d, &as_cut, 0, err)) < 0) return rc;
     if (strcmp(d.name, have->name))
-        return bf_fail(
-            err, BF_EMISMATCH, "%s has scheme %s, asked for scheme %s", where, have->name, d.name);
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %s", where,
+            have->name, d.name);
     if (d.g.m != have->g.m) return differ_int(err, where, "m", have->g.m, d.g.m);
     return d.g.k == have->g.k ? 0 : differ_int(err, where, "k", have->g.k, d.g.k);
 }

@@ -270,7 +270,7 @@ class BloomFilter implements Countable, JsonSerializable
             $last = $this->filter === $during;
             $this->filter = [$this->filter, $next][$last];         // in one step: no key that was added to both is lost
             $where = $f->where();
-            if (!$last) throw Fault::fail(BloomFilterException::BUSY, '%s: this rebuild is over, another one began after it: nothing was changed', $where);
+            if (!$last) throw Fault::fail(BloomFilterException::BUSY, '%.80s: this rebuild is over, another one began after it: nothing was changed', $where);
             unset(self::$made[$this]);
         } finally {
             if ($this->filter === $during) $this->filter = $f;

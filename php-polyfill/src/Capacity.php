@@ -105,8 +105,8 @@ final class Capacity
     public static function full(Filter $f, int $done): \BloomFilterException
     {
         $e = Signals::held(fn() => $f->d->kind === Params::GROW
-            ? Fault::fail(\BloomFilterException::FULL, '%s is full: with %u parts of %d cells in all it cannot grow any more; create one with a larger n', $f->where(), \count($f->parts), $f->m())
-            : Fault::fail(\BloomFilterException::FULL, '%s is full: it holds the n=%d keys that it is sized for; clear it, rebuild it or create a larger one', $f->where(), $f->d->n));
+            ? Fault::fail(\BloomFilterException::FULL, '%.40s is full: with %u parts of %d cells in all it cannot grow any more; create one with a larger n', $f->where(), \count($f->parts), $f->m())
+            : Fault::fail(\BloomFilterException::FULL, '%.40s is full: it holds the n=%d keys that it is sized for; clear it, rebuild it or create a larger one', $f->where(), $f->d->n));
         Keys::setIndex($e, $done);
         return $e;
     }

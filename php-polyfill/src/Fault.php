@@ -35,7 +35,7 @@ final class Fault
 
     public static function damaged(string $where, string $what): \BloomFilterException
     {
-        return self::fail(\BloomFilterException::FORMAT, '%s is damaged: %s', $where, $what);
+        return self::fail(\BloomFilterException::FORMAT, '%.80s is damaged: %s', $where, $what);
     }
 
     public static function unsupported(string $format, mixed ...$values): \BloomFilterException
@@ -62,8 +62,9 @@ final class Fault
     {
         $why = str_contains(self::$warning, ': ') ? substr(self::$warning, strrpos(self::$warning, ': ') + 2) : 'unknown error';
         $why = preg_replace('/^.*errno=\d+ /', '', $why);
+        $shown = strlen($path) > 80 ? '...' . substr($path, -80) : $path;
         $absent = $what === 'open' && $why === 'No such file or directory';
-        return self::fail($absent ? \BloomFilterException::NOT_FOUND : \BloomFilterException::IO, 'cannot %s %s: %s', $what, $path, $why);
+        return self::fail($absent ? \BloomFilterException::NOT_FOUND : \BloomFilterException::IO, 'cannot %s %s: %s', $what, $shown, $why);
     }
 
     public static function closed(): \BloomFilterException
@@ -101,17 +102,7 @@ final class Fault
         return $small ? $text : sprintf('%se%s%02d', $text, $e < 0 ? '-' : '+', abs((int) $e));
     }
 
-    /** What is too long is shortened where its path begins, as in the extension: the end of a path tells most. */
-    private static function shortened(string $text): string
-    {
-        $gone = strlen($text) + 3 - self::LONGEST;
-        $slash = strcspn($text, '/\\');
-        if ($gone <= 3 || $slash > self::LONGEST / 2) return substr($text, 0, self::LONGEST);
-        $rest = preg_replace('/^[\x80-\xBF]+/', '', substr($text, $slash + $gone)); // UTF-8
-        return substr($text, 0, $slash) . "...$rest";
-    }
-
-    /** sprintf with %g as in C. */
+    /** sprintf with %g as in C; longer texts are cut, as those of the extension are. */
     private static function text(string $format, array $values): string
     {
         $i = 0;
@@ -124,6 +115,6 @@ final class Fault
             }
             return $at[0];
         }, $format);
-        return self::shortened(vsprintf($format, $values));
+        return substr(vsprintf($format, $values), 0, self::LONGEST);
     }
 }

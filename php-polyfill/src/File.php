@@ -55,7 +55,7 @@ final class File implements Store
     {
         $type = Fault::quietly(fn() => filetype(is_link($path) ? (string) realpath($path) : $path));
         if ($type && $type !== 'file' && $type !== 'unknown' && ($what !== 'write' || $type !== 'dir') && ($what === 'write' || filetype($path) !== 'socket'))
-            throw Fault::fail(\BloomFilterException::IO, 'cannot %s %s: it is %s, not a regular file', $what, $path,
+            throw Fault::fail(\BloomFilterException::IO, 'cannot %s %.80s: it is %s, not a regular file', $what, $path,
                 ['dir' => 'a directory', 'fifo' => 'a FIFO'][$type] ?? 'a device or socket');
     }
 
@@ -73,7 +73,7 @@ final class File implements Store
         return function (int $from, int $bytes) use ($handle, $path) {
             fseek($handle, $from);
             $text = $bytes ? (string) stream_get_contents($handle, $bytes) : '';
-            if (strlen($text) < $bytes) throw Fault::fail(\BloomFilterException::IO, '%s was truncated while it was open', $path);
+            if (strlen($text) < $bytes) throw Fault::fail(\BloomFilterException::IO, '%.80s was truncated while it was open', $path);
             return $text;
         };
     }
@@ -102,11 +102,11 @@ final class File implements Store
     /** Bound to the file, to read it. */
     public static function open(string $path, Spec $spec): Filter
     {
-        if (is_link($path) && !file_exists($path)) throw Fault::fail(\BloomFilterException::IO, 'cannot open %s: it is a dangling symbolic link', $path);
+        if (is_link($path) && !file_exists($path)) throw Fault::fail(\BloomFilterException::IO, 'cannot open %.100s: it is a dangling symbolic link', $path);
         $handle = self::handle($path);
         $read = self::reader($handle, $path);
         if (Image::isCompact($read(0, min(fstat($handle)['size'], 12)))) throw Fault::unsupported(
-            '%s has a compact header and cannot be mapped: use load(), or convert it with bloomfilter convert', $path);
+            '%.60s has a compact header and cannot be mapped: use load(), or convert it with bloomfilter convert', $path);
         $f = Image::read($read, fstat($handle)['size'], $path, $spec, fn(Params $d, int $at) => new self($handle, $d, $at, $path), true);
         $bound = new FileFilter($f->d, $f->secret);
         foreach ($f->parts as $part) $bound->append($part);

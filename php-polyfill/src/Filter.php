@@ -70,7 +70,7 @@ class Filter
     {
         if ($this->readOnly === null) return;
         $where = $this->where();
-        throw Fault::unsupported('%s is open read-only%s: nothing can be added or changed', $where, $this->readOnly);
+        throw Fault::unsupported('%.80s is open read-only%s: nothing can be added or changed', $where, $this->readOnly);
     }
 
     public function __destruct() { Capacity::end($this); }
@@ -332,7 +332,7 @@ class Filter
     public function checkRebuildable(): void
     {
         if ($this->d->kind === Params::GROW && !$this->batch)
-            throw Fault::unsupported('%s grows: it cannot be rebuilt outside of Redis, its parts follow from the keys it had; create another one', $this->where());
+            throw Fault::unsupported('%.60s grows: it cannot be rebuilt outside of Redis, its parts follow from the keys it had; create another one', $this->where());
         $this->checkWritable();
         Placement::checkTakesKeys($this->d);
     }

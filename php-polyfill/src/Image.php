@@ -119,7 +119,7 @@ final class Image
             $at += $part->bytes();
         }
         if ($d->kind === Params::GROW && $at < $len && !$d->dirty) throw Fault::fail(\BloomFilterException::FORMAT,
-            '%s is too long: %d bytes, its parts need %d', $where, $len, $at);
+            '%.80s is too long: %d bytes, its parts need %d', $where, $len, $at);
         if ($last) self::match($d, $expect, $where);
         return $f;
     }
@@ -134,17 +134,17 @@ final class Image
     public static function part(Params $of, int $i, \Closure $read, int $at, int $len, bool $paged, string $where, bool $bound = false): array
     {
         if ($len - $at < ($paged ? self::PAGE : 64))
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is truncated: %d bytes, its part %u is missing', $where, $len, $i);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, its part %u is missing', $where, $len, $i);
         [$page, $head] = $bound ? [$read($at, self::PAGE), self::PAGE] : self::header($read, $at, $len, $where);
         self::checkFrame($page, $len - $at - $head + self::PAGE, $where);
         $d = self::values($page, $where);
         if ($d->kind !== Params::PART || $d->index !== $i || $d->differenceTo($of, Params::SAME_HASH))
             throw Fault::damaged($where, 'a part does not belong to it');
         if (!Sizing::partPossible($of, $d))
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is damaged: its part %u has n=%d, which does not fit m=%d, p=%g, k=%u', $where, $i, $d->n, $d->m, $d->p, $d->k);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: its part %u has n=%d, which does not fit m=%d, p=%g, k=%u', $where, $i, $d->n, $d->m, $d->p, $d->k);
         if ($d->live < 0) throw Fault::damaged($where, "a part's number of keys is below 0");
         if ($len - $at < $head + $d->bytes())
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is truncated: its part %u has %d bytes and needs %d', $where, $i, $len - $at, $head + $d->bytes());
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: its part %u has %d bytes and needs %d', $where, $i, $len - $at, $head + $d->bytes());
         self::checkLive($page, $where);
         if ($paged !== ($head === self::PAGE)) throw Fault::damaged($where, 'some of its parts have a header page and some have not');
         return [$d, $page, $head];
@@ -213,12 +213,12 @@ final class Image
         $len -= $at;
         $head = $len < 64 ? 0 : self::u32($page, 12);
         if ($len < 64 || $len < $head)
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is truncated: %d bytes, its header has %d', $where, $len, $head ?: 64);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, its header has %d', $where, $len, $head ?: 64);
         if ($head < 64 || $head > 160)
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is damaged: a header of format version 2 has 64 to 160 bytes, not %d', $where, $head);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: a header of format version 2 has 64 to 160 bytes, not %d', $where, $head);
         $bits = self::bitsAfter($page) ?? throw Fault::damaged($where, 'm is too large for a header without a page');
         if ($len - $head < $bits)
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is truncated: %d bytes, m=%d needs %d', $where, $len, self::u64($page, 32), $head + $bits);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is truncated: %d bytes, m=%d needs %d', $where, $len, self::u64($page, 32), $head + $bits);
         $raw = $read($at, $head + $bits);
         if (substr($raw, 16, 8) !== self::sum(substr($raw, 24))) throw Fault::damaged($where, 'its checksum does not match');
         return [self::spread($raw, $head, $where), $head];
@@ -261,11 +261,11 @@ final class Image
     private static function checkFrame(string $page, int $len, string $where): void
     {
         $fail = fn(string $format, mixed ...$values) => Fault::fail(\BloomFilterException::FORMAT, $format, $where, ...$values);
-        if ($len < 8) throw $fail('%s is not a filter file: it has only %d bytes, a header has 4096', $len);
-        if (!str_starts_with($page, self::MAGIC)) throw $fail('%s is not a filter file (bad magic bytes, %d bytes)', $len);
+        if ($len < 8) throw $fail('%.80s is not a filter file: it has only %d bytes, a header has 4096', $len);
+        if (!str_starts_with($page, self::MAGIC)) throw $fail('%.80s is not a filter file (bad magic bytes, %d bytes)', $len);
         $version = $len < 12 ? 1 : self::u32($page, 8);
-        if ($len < self::PAGE && $version <= 1) throw $fail('%s is truncated: %d bytes, a header has 4096', $len);
-        if ($version > 2) throw $fail('%s has format version %d, this build reads up to 2', $version);
+        if ($len < self::PAGE && $version <= 1) throw $fail('%.80s is truncated: %d bytes, a header has 4096', $len);
+        if ($version > 2) throw $fail('%.80s has format version %d, this build reads up to 2', $version);
         if ($version !== 1 || self::u32($page, 12) !== self::PAGE) throw Fault::damaged($where, 'bad version or header size');
         if (substr($page, 16, 8) !== self::sum(substr($page, 24, 2024))) throw Fault::damaged($where, "the header's checksum does not match");
     }
@@ -275,13 +275,13 @@ final class Image
         self::checkFrame($page, $len - $head + self::PAGE, $where);
         $d = self::values($page, $where);
         $d->dirty = substr($page, 2048, 8) !== substr($page, 2056, 8);
-        if ($d->kind === Params::PART) throw Fault::fail(\BloomFilterException::FORMAT, '%s is one part of a filter, not all of it', $where);
+        if ($d->kind === Params::PART) throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is one part of a filter, not all of it', $where);
         if ($d->kind === Params::GROW && !Sizing::possible($d))
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is damaged: m=%d is not what n=%d, p=%g, k=%u need', $where, $d->m, $d->n, $d->p, $d->k);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is damaged: m=%d is not what n=%d, p=%g, k=%u need', $where, $d->m, $d->n, $d->p, $d->k);
         $want = $head + $d->bytes();
         $most = $d->dirty ? (($want + 65535) & ~65535) + $d->bytes() + 8 : $want;      // a shadow and its sum may follow the bits
         if ($d->kind === Params::FIXED && ($len < $want || $len > $most))
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s is %s: %d bytes, m=%d needs %d', $where, $len < $want ? 'truncated' : 'too long', $len, $d->m, $want);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s is %s: %d bytes, m=%d needs %d', $where, $len < $want ? 'truncated' : 'too long', $len, $d->m, $want);
         self::checkLive($page, $where);
         return $d;
     }
@@ -290,9 +290,9 @@ final class Image
     {
         $id = self::u32($page, 24);
         $name = rtrim(substr($page, 80, 64), "\0");
-        if ((Scheme::OTHERS[$name] ?? null) === $id) throw Fault::unsupported('%s has scheme %.24s, which needs the extension', $where, $name);
+        if ((Scheme::OTHERS[$name] ?? null) === $id) throw Fault::unsupported('%.80s has scheme %.24s, which needs the extension', $where, $name);
         if (Scheme::byId($id) === null && !in_array($id, Scheme::OTHERS, true))
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s has scheme number %d, which this build does not know', $where, $id);
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s has scheme number %d, which this build does not know', $where, $id);
         try {
             $scheme = Scheme::find($name);
         } catch (\Exception|\ValueError) {
@@ -313,7 +313,7 @@ final class Image
         $chain = $flags & self::CHAIN;
         if ($flags & ~(self::KEYED | self::SHARDED | self::CHAIN) || $chain & $chain - 1 || ($chain && $flags & self::SHARDED)
             || self::u32($page, 52) !== $d->cellBits() || ($d->counting && $chain === self::WINDOW))
-            throw Fault::fail(\BloomFilterException::FORMAT, '%s uses features (flags %d, %d bits per position) that this build does not know', $where, $flags, self::u32($page, 52));
+            throw Fault::fail(\BloomFilterException::FORMAT, '%.80s uses features (flags %d, %d bits per position) that this build does not know', $where, $flags, self::u32($page, 52));
         if ((bool) ($flags & self::KEYED) !== (bool) $d->secretCheck) throw Fault::damaged($where, 'secret check and flags disagree');
         if (self::u64($page, 64) !== $d->bytes()) throw Fault::damaged($where, 'its length field does not fit m');
         if ($chain) return self::chain($page, $d, $chain, $where);
@@ -346,7 +346,7 @@ final class Image
             default => null,
         };
         if ($wrong) throw Fault::damaged($where, $wrong);
-        if ($forgets) throw Fault::unsupported('%s forgets: window needs the extension', $where);
+        if ($forgets) throw Fault::unsupported('%.80s forgets: window needs the extension', $where);
         $d->index = $number;
         return $d;
     }

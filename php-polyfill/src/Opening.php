@@ -11,7 +11,7 @@ final class Opening
         if ($spec->storage === null) return self::inMemory($spec);
         if (File::isUrl($spec->storage)) throw File::refuseUrl($spec->storage);
         if (!$spec->mustExist && Sizing::suffices($spec) && !file_exists($spec->storage))
-            throw Fault::unsupported('cannot create %s: pure PHP opens files to read, save() writes them', $spec->storage);
+            throw Fault::unsupported('cannot create %.60s: pure PHP opens files to read, save() writes them', $spec->storage);
         return File::open($spec->storage, $spec);
     }
 

@@ -106,7 +106,7 @@ final class Params
         $as->shards = $this->shards;
         $d = Sizing::fixed($as);
         if ($d->scheme->name !== $this->scheme->name)
-            throw $this->mismatch('%s has scheme %s, asked for scheme %s', $where, $this->scheme->name, $d->scheme->name);
+            throw $this->mismatch('%.80s has scheme %s, asked for scheme %s', $where, $this->scheme->name, $d->scheme->name);
         $this->matchNumber($where, 'm', $d->m);
         $this->matchNumber($where, 'k', $d->k);
     }
@@ -115,36 +115,36 @@ final class Params
     {
         if ($want->grow && $want->grow !== $this->grow) {
             throw $this->grow
-                ? $this->mismatch('%s has grow=%g, asked for grow=%g', $where, $this->grow, $want->grow)
-                : $this->mismatch('%s is not a growing filter, but grow=%g was asked for', $where, $want->grow);
+                ? $this->mismatch('%.80s has grow=%g, asked for grow=%g', $where, $this->grow, $want->grow)
+                : $this->mismatch('%.80s is not a growing filter, but grow=%g was asked for', $where, $want->grow);
         }
         if ($want->window)
-            throw $this->mismatch('%s is not a forgetting filter, but window=%g was asked for', $where, $want->window);
-        if ($want->parts) throw $this->mismatch('%s has parts=0, asked for parts=%d', $where, $want->parts);
-        if ($want->clock) throw Fault::value('%s is not a forgetting filter: clock must not be given', $where);
+            throw $this->mismatch('%.80s is not a forgetting filter, but window=%g was asked for', $where, $want->window);
+        if ($want->parts) throw $this->mismatch('%.80s has parts=0, asked for parts=%d', $where, $want->parts);
+        if ($want->clock) throw Fault::value('%.80s is not a forgetting filter: clock must not be given', $where);
         if ($this->kind === self::GROW && $want->m)
-            throw $this->mismatch('%s %s: it has parts of many sizes, and m must not be given', $where, $this->is());
+            throw $this->mismatch('%.80s %s: it has parts of many sizes, and m must not be given', $where, $this->is());
         $ours = $want->scheme === 'hashes64' ? $this->scheme->hashed : $want->scheme === null || Scheme::find($want->scheme)->name === $this->scheme->name;
         if (!$ours)
-            throw $this->mismatch('%s has scheme %s, asked for scheme %.24s', $where, $this->scheme->name, $want->scheme);
+            throw $this->mismatch('%.80s has scheme %s, asked for scheme %.24s', $where, $this->scheme->name, $want->scheme);
         $this->matchNumber($where, 'shards', $want->shards);
         if ($want->counting !== $this->counting) {
-            throw $this->mismatch('%s is a %s filter, asked for a %s one', $where, $this->counting ? 'counting' : 'plain',
+            throw $this->mismatch('%.80s is a %s filter, asked for a %s one', $where, $this->counting ? 'counting' : 'plain',
                 $this->counting ? 'plain' : 'counting');
         }
         $step = $this->scheme->step($this->shards);
         if ($want->m && intdiv($want->m + $step - 1, $step) * $step !== $this->m)
-            throw $this->mismatch('%s has m=%d, asked for m=%d', $where, $this->m, $want->m);
+            throw $this->mismatch('%.80s has m=%d, asked for m=%d', $where, $this->m, $want->m);
         $this->matchNumber($where, 'n', $want->n);
         $this->matchNumber($where, 'k', $want->k);
         if ($want->p && $want->p !== $this->p && $want->p !== $this->effectiveP())
-            throw $this->mismatch('%s has p=%.10g, asked for p=%.10g', $where, $this->p, $want->p);
+            throw $this->mismatch('%.80s has p=%.10g, asked for p=%.10g', $where, $this->p, $want->p);
     }
 
     private function matchNumber(string $where, string $name, int $want): void
     {
         if ($want && $want !== $this->$name)
-            throw $this->mismatch('%s has %s=%d, asked for %s=%d', $where, $name, $this->$name, $name, $want);
+            throw $this->mismatch('%.80s has %s=%d, asked for %s=%d', $where, $name, $this->$name, $name, $want);
     }
 
     private function mismatch(string $format, mixed ...$values): \BloomFilterException

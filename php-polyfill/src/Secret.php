@@ -35,7 +35,7 @@ final class Secret
     public static function match(Params $stored, ?self $secret, string $where): void
     {
         $check = self::check($stored->scheme, $secret);
-        if ($check !== $stored->secretCheck) throw Fault::fail(\BloomFilterException::MISMATCH, '%s %s', $where, match (true) {
+        if ($check !== $stored->secretCheck) throw Fault::fail(\BloomFilterException::MISMATCH, '%.80s %s', $where, match (true) {
             !$stored->secretCheck => 'is not keyed, but a secret was given',
             !$check => 'is keyed: its secret must be given',
             default => 'is keyed with another secret, or has other functions',

@@ -24,7 +24,7 @@ final class Stream
             throw Fault::fail(\BloomFilterException::IO, 'BloomFilter::%s(): Unable to find the wrapper "%.40s"', $method, $name);
         $inside = preg_replace('~^compress\.\w+://~', '', $place);       // these do not give the reason
         if ($inside !== $place && !$write && !file_exists($inside))
-            throw Fault::fail(\BloomFilterException::NOT_FOUND, 'cannot open %s: No such file or directory', $place);
+            throw Fault::fail(\BloomFilterException::NOT_FOUND, 'cannot open %.80s: No such file or directory', $place);
         return new self(Fault::quietly(fopen(...), $place, $write ? 'wb' : 'rb') ?: throw Fault::file('open', $place), true);
     }
 

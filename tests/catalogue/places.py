@@ -90,7 +90,6 @@ def make(folder, name):
         "folder-missing": "missing/x",
         "under-a-file": "text/x",
         "long": "x" * 300,
-        "deep": "é" * 90 + "/text.bloom",
     }.get(name, name)
     path = os.path.join(folder, path)
     if name == "device":  # of its own: root's broken library would replace the machine's
@@ -112,10 +111,6 @@ def make(folder, name):
     elif name == "link":
         BloomFilter(**FILTER).save(path + ".target")
         os.symlink(path + ".target", path)
-    elif name == "deep":
-        os.mkdir(os.path.dirname(path))
-        with open(path, "wb") as file:
-            file.write(b"hello, world")
     elif name in ("text", "under-a-file"):
         with open(os.path.join(folder, "text"), "w") as file:
             file.write("hello, world\n" * 1000)

@@ -136,7 +136,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
     for content in (b"", b"nonsense", b"\0" * 8192):
         path.write_bytes(content)
         code, said = ended("--storage", path)
-        assert code == 1 and str(path) in said
+        assert code == 1 and str(path)[:60] in said  # a long name is cut
         assert path.read_bytes() == content
 
 

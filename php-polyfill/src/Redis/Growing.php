@@ -39,7 +39,7 @@ final class Growing extends RedisFilter
         $key = $this->store;
         $bits = $key->bits() + $next->bits();
         if ($bits > Key::MOST_BITS)
-            throw Fault::fail(\BloomFilterException::FULL, '%s cannot grow further: its next part makes it m=%d %s, one Redis key holds %d: use a larger n or a file', $key->label,
+            throw Fault::fail(\BloomFilterException::FULL, '%.60s cannot grow further: its next part makes it m=%d %s, one Redis key holds %d: use a larger n or a file', $key->label,
                 intdiv($bits, $next->cellBits()), $next->cells(), intdiv(Key::MOST_BITS, $next->cellBits()));
         $mark = Numbers::random();
         [$done] = $key->script('append', [$key->key, $key->meta], [...$this->known(), $bits >> 3, pack('N', $mark), sprintf('%08x', $mark), \count($key->parts), Meta::size($next)]);
@@ -96,7 +96,7 @@ final class Growing extends RedisFilter
 
     private function restless(): \BloomFilterException
     {
-        return Fault::fail(\BloomFilterException::IO, '%s: others changed its parts %d times during the call: not all keys were handled', $this->where(), self::TRIES);
+        return Fault::fail(\BloomFilterException::IO, '%.80s: others changed its parts %d times during the call: not all keys were handled', $this->where(), self::TRIES);
     }
 
     /** An add of no keys stores the number of keys in the newest part. */

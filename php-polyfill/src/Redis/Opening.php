@@ -41,7 +41,7 @@ final class Opening
 
     public static function restless(string $label): \BloomFilterException
     {
-        return Fault::fail(\BloomFilterException::IO, '%s is created and deleted all the time: it could neither be opened nor created', $label);
+        return Fault::fail(\BloomFilterException::IO, '%.80s is created and deleted all the time: it could neither be opened nor created', $label);
     }
 
     /** What is there: Redis is read again where another program is in the middle of making or deleting it. */
