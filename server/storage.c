@@ -303,12 +303,13 @@ static void put_instead(bf_error *err, const char *path, const char *shown)
 
 void stored_hide_path(const filters *fs, text name, bf_error *err)
 {
-    char *path, shown[NAME_BYTES + 20];
+    char *storage, shown[NAME_BYTES + 20];
+    const char *path;
     bf_error other;
     if (!name.len) name = TEXT(DEFAULT_NAME);
-    if (fs->remote || stored_at(fs, name, &path, &other) < 0 || !path) return;
+    if (fs->remote || stored_at(fs, name, &storage, &other) < 0 || !storage) return;
     snprintf(shown, sizeof shown, "the filter \"%.*s\"", (int)name.len, name.ptr);
-    put_instead(err, path, shown);
+    if (bf_storage_path(storage, &path, &other) > 0) put_instead(err, path, shown);
     if (fs->folder && strlen(fs->folder) > 1) put_instead(err, fs->folder, "");
-    free(path);
+    free(storage);
 }

@@ -104,6 +104,18 @@ def test_file_names_a_folder_or_a_file_that_looks_like_a_url(start, tmp_path, mo
     assert os.path.exists("redis:x.bloom")
 
 
+@pytest.mark.parametrize("prefix", ["", "file:"])
+def test_errors_name_the_filter_not_its_file(start, tmp_path, prefix):
+    path = tmp_path / "private" / "seen.bloom"
+    path.parent.mkdir()
+    daemon = start("--storage", f"{prefix}{path}", "-n", 1000, "-p", 0.01)
+    path.unlink()
+    path.write_bytes(b"no filter at all")
+    got = daemon.get("/contain=a")
+    assert got.status == 503 and 'the filter "default"' in got.headers["x-error"]
+    assert b"private" not in got.body and "private" not in got.headers["x-error"]
+
+
 def test_a_port_already_taken(daemon):
     code, said = ended("--port", daemon.port)
     taken = f"cannot listen on 127.0.0.1 port {daemon.port}: Address already in use"
