@@ -22,10 +22,11 @@ final class Stream
             return File::path(preg_replace('~^file://(localhost(?=/))?~i', '', $place, 1, $isUrl), $method, $isUrl > 0);
         if (!\in_array($name = strtolower($match[2] ?? $match[1]), stream_get_wrappers(), true))
             throw Fault::fail(\BloomFilterException::IO, 'BloomFilter::%s(): Unable to find the wrapper "%.40s"', $method, $name);
+        $shown = preg_replace('~://.*@~s', '://...@', $place);            // without a password
         $inside = preg_replace('~^compress\.\w+://~', '', $place);       // these do not give the reason
         if ($inside !== $place && !$write && !file_exists($inside))
-            throw Fault::fail(\BloomFilterException::NOT_FOUND, 'cannot open %.80s: No such file or directory', $place);
-        return new self(Fault::quietly(fopen(...), $place, $write ? 'wb' : 'rb') ?: throw Fault::file('open', $place), true);
+            throw Fault::fail(\BloomFilterException::NOT_FOUND, 'cannot open %.80s: No such file or directory', $shown);
+        return new self(Fault::quietly(fopen(...), $place, $write ? 'wb' : 'rb') ?: throw Fault::file('open', $shown), true);
     }
 
     public function write(string $bytes): void

@@ -151,4 +151,14 @@ foreach (['close', 'clear'] as $method) {
 }
 refused('BloomFilterException', 'closed', fn() => $f->save(odd([], fn() => $f->close())));
 same([], $notices, 'no warning stays');
+
+# no message has the password of a URL
+foreach (['http', 'ftp', 'compress.zlib://http'] as $scheme)
+    foreach (['load' => fn($url) => BloomFilter::load($url), 'save' => fn($url) => (new BloomFilter(m: 1000, k: 3))->save($url)] as $name => $call)
+        try {
+            $call("$scheme://user:hunter2@127.0.0.1:1/x");
+            echo "$scheme: no exception\n";
+        } catch (BloomFilterException $e) {
+            same(false, str_contains($e->getMessage(), 'hunter2'), "$name $scheme: {$e->getMessage()}");
+        }
 --EXPECT--
