@@ -1,7 +1,9 @@
 /* test_redis.c - filters in Redis: what other clients see, ways to a server, sets and copies, two
  * creators, forks and threads.  Every answer and bit: test_redis_as_memory.c; faults:
  * test_redis_faults.c.  Its own server.  About core/redis/store.c, core/redis/bitmap.c. */
+/* wraps: nanosleep clock_gettime */
 #define _GNU_SOURCE
+#include "own_clock.h"
 #include "../../core/sets/sets.h"
 #include "redis_host_client.h"
 
@@ -74,13 +76,28 @@ TEST(opened_again)
 TEST(by_unix_socket_database_and_key)
 {
     char url[128];
-    snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=60.5&key=a%%20b%%3Fc", redis.folder);
+    snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=60.5&retry_after=7.5&key=a%%20b%%3Fc",
+        redis.folder);
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url }, &e);
     if (!f) {
         FAILED("%s\n", e.msg);
         return;
     }
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
+    const bf_redis *r = f->bitmap.store.impl;
+    const int what[] = { SO_RCVTIMEO, SO_SNDTIMEO };
+    for (size_t i = 0; i < COUNT(what); i++) {
+        struct timeval tv = { 0 };
+        CHECK_EQ(
+            getsockopt(r->conn->socket->fd, SOL_SOCKET, what[i], &tv, &(socklen_t){ sizeof tv }),
+            0);
+        CHECK(tv.tv_sec == 60 && tv.tv_usec == 500000);
+    }
+    CHECK(r->conn->url.timeout == 60.5 && r->conn->url.retry_after == 7.5);
+    own_clock(true);
+    CHECK_EQ(bf_add(f, "x", 1, &e), 0);
+    CHECK_EQ(r->conn->socket->deadline, (long long)own_ms() + 60500);
+    own_clock(false);
     rs_command(&redis, "SELECT 3");
     CHECK_EQ(rs_number(&redis, "EXISTS \"a b?c\" \"a b?c:meta\""), 2);
     rs_command(&redis, "SELECT 0");

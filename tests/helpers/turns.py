@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 
 class Ticker:
@@ -23,7 +24,8 @@ class Ticker:
         self.thread.join()
 
     def during(self, call):
-        """How often it ran during the call."""
-        before = self.ticks
-        call()
-        return self.ticks - before
+        """How often it ran during the call.  No bytecode is between the three: where the GIL is taken
+        from this thread is in the call."""
+        look = partial(getattr, self, "ticks")
+        before, _, after = map(partial.__call__, (look, call, look))
+        return after - before

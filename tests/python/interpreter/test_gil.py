@@ -6,6 +6,7 @@ a call that keeps the GIL gets it never, however fast or slow the machine is."""
 
 import array
 import contextlib
+import functools
 import itertools
 import pickle
 import signal
@@ -211,6 +212,9 @@ def test_while_a_filter_in_memory_is_copied():
     copier.start()
     keys = itertools.count()
     with Ticker() as ticker:
-        until(lambda: time.sleep(0) or ticker.during(lambda: bf.add(next(keys))) >= 3, "a wait")
+        until(
+            lambda: time.sleep(0) or ticker.during(functools.partial(bf.add, next(keys))) >= 3,
+            "a wait",
+        )
     over.set()
     copier.join()
