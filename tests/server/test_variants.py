@@ -258,7 +258,9 @@ def test_what_redis_lost_is_made_again_or_deleted(start, redis, kind):
         assert one.post("/f/x/add", MANY).status == 200
         until_status(200, lambda: other.get("/f/x/contain=1"))
         redis_command(port, lost)
-        assert not noticed or one.get("/f/x/contain=1").status == 503
+        got = one.get("/f/x/contain=1").status if noticed else 503
+        # once a second it looks for the hash itself: without one there is no such filter
+        assert got == 503 or (got, lost) == (404, "FLUSHALL")
         if again:
             assert one.ask("PUT", "/f/x" + KINDS[again]).status == 201
             assert one.stats("x")["kind"] == again
@@ -266,7 +268,7 @@ def test_what_redis_lost_is_made_again_or_deleted(start, redis, kind):
             assert one.post("/f/x/contain", b"k\n1").body == b"10"
             assert one.ask("PUT", "/f/x" + KINDS[again]).status == 200
             assert until_status(200, lambda: other.get("/f/x/contain=k")).body == b"true"
-        assert one.ask("DELETE", "/f/x").status == 200
+        assert one.ask("DELETE", "/f/x").status == (404 if got == 404 and not again else 200)
         for daemon in (one, other):
             until_status(404, lambda daemon=daemon: daemon.get("/f/x/contain=1"))
         assert redis_command(port, "EXISTS app:f:x app:f:x:meta") == b":0\r\n"
