@@ -16,13 +16,13 @@ import subprocess
 import time
 
 import pytest
+from servers import PATIENCE
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLAIN = str(ROOT / "out/bin/bloomfilterd")  # for the tests marked plain_daemon
 BINARY = os.path.abspath(os.environ.get("BLOOMFILTERD", PLAIN))
 SANITIZED = b"__asan_init" in pathlib.Path(BINARY).read_bytes()
 needs_redis = pytest.mark.skipif(not shutil.which("redis-server"), reason="no redis-server here")
-PATIENCE = 60  # seconds until a test gives up; no test measures time
 
 
 class Reply:

@@ -9,7 +9,7 @@ import threading
 import time
 
 
-PATIENCE = 60  # seconds; less only for what must fail
+PATIENCE = 60  # seconds until a test gives up; less only for what must fail
 
 
 def free_port(most=65535):

@@ -259,7 +259,7 @@ def test_what_redis_lost_is_made_again_or_deleted(start, redis, kind):
         until_status(200, lambda: other.get("/f/x/contain=1"))
         redis_command(port, lost)
         got = one.get("/f/x/contain=1").status if noticed else 503
-        # once a second it looks for the hash itself: without one there is no such filter
+        # once a second a daemon looks for the hash: without one it knows no such filter
         assert got == 503 or (got, lost) == (404, "FLUSHALL")
         if again:
             assert one.ask("PUT", "/f/x" + KINDS[again]).status == 201

@@ -16,12 +16,11 @@ import threading
 import time
 
 import pytest
-from servers import until
+from servers import PATIENCE, until
 from turns import Ticker
 
 from bloomfilter import BloomFilter
 
-PATIENCE = 60  # seconds until what keeps the GIL is given up
 KINDS = {
     "fixed": {},
     "grow": {"grow": 2.0},
